@@ -44,29 +44,22 @@ void preflight_gather_ports(const struct preflight_node *node,
 {
     const json_t *ports = member(node, "rdma");
     const char *hca = node_setting(node->inventory, NULL, "NCCL_IB_HCA", NULL);
-    const char *last_board = NULL, *last_layer = NULL;
     char of_board[128], of_port[128];
-    bool is_used = false;
 
     for (size_t i = 0; i < json_array_size(ports); i++) {
         const json_t *port = json_array_get(ports, i);
         const char *name = name_of(port), *state = json_get_str(port, "state", "");
         const char *layer = layer_of(port), *board = json_get_str(port, "board", "");
         int number = (int)json_get_int(port, "port", 1);
+        bool is_used;
 
         /* SR-IOV: one that nobody uses is down. */
         if (json_object_get(port, "physfn") ||
             !nccl_hca_allows(hca ? hca : "", name, number))
             continue;
-        /* Ports of a board mostly follow each other. */
-        if (!last_board || strcmp(board, last_board) != 0 ||
-            strcmp(layer, last_layer) != 0) {
-            is_used = is_board_used(ports, board, layer);
-            snprintf(of_board, sizeof(of_board), "the state of %.20s ports%s%.20s", layer,
-                     *board ? " of " : "", board);
-            last_board = board;
-            last_layer = layer;
-        }
+        is_used = is_board_used(ports, board, layer);
+        snprintf(of_board, sizeof(of_board), "the state of %.20s ports%s%.20s", layer,
+                 *board ? " of " : "", board);
         if (facts->is_alone || is_used)
             add_fact_of_port(facts, of_board, state, name, number);
         if (facts->is_alone || (is_used && strcmp(state, "active") != 0))
@@ -145,22 +138,6 @@ void preflight_gather_gids(const struct preflight_node *node,
 
 /* ---- Interfaces ---- */
 
-/* *from: where to begin; ports and interfaces are mostly in the same order. */
-static const json_t *interface_of(const json_t *list, const char *name, size_t *from)
-{
-    size_t n = json_array_size(list);
-
-    for (size_t i = 0; i < n; i++) {
-        const json_t *one = json_array_get(list, (*from + i) % n);
-
-        if (!is(one, "name", name))
-            continue;
-        *from = (*from + i + 1) % n;
-        return one;
-    }
-    return NULL;
-}
-
 static void gather_mtu_of(const json_t *interface, const char *what,
                           struct preflight_facts *facts)
 {
@@ -173,40 +150,27 @@ static void gather_mtu_of(const json_t *interface, const char *what,
     add_fact(facts, what, text, json_get_str(interface, "name", ""));
 }
 
-static bool is_of_rdma(const json_t *ports, const char *name)
-{
-    for (size_t i = 0; i < json_array_size(ports); i++)
-        if (is(json_array_get(ports, i), "netdev", name))
-            return true;
-    return false;
-}
-
 /* Ports of RDMA are to be alike; others by the interface's name. */
 void preflight_gather_mtus(const struct preflight_node *node,
                            struct preflight_facts *facts)
 {
     const json_t *ports = member(node, "rdma"), *list = member(node, "net");
-    const char *last_layer = NULL;
-    size_t from = 0;
     char what[64];
 
     for (size_t i = 0; i < json_array_size(ports); i++) {
         const json_t *port = json_array_get(ports, i);
-        const char *layer = layer_of(port);
+        const char *netdev = json_get_str(port, "netdev", "");
 
         if (!is(port, "state", "active"))
             continue;
-        if (!last_layer || strcmp(layer, last_layer) != 0)
-            snprintf(what, sizeof(what), "the MTU of %.20s ports", layer);
-        last_layer = layer;
-        gather_mtu_of(interface_of(list, json_get_str(port, "netdev", ""), &from), what,
-                      facts);
+        snprintf(what, sizeof(what), "the MTU of %.20s ports", layer_of(port));
+        gather_mtu_of(json_find(list, "name", netdev), what, facts);
     }
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *one = json_array_get(list, i);
 
         if (!is(one, "state", "up") || !is(one, "kind", "ethernet") ||
-            is_of_rdma(ports, name_of(one)))
+            json_find(ports, "netdev", name_of(one)))
             continue;
         snprintf(what, sizeof(what), "the MTU of %.40s", name_of(one));
         gather_mtu_of(one, what, facts);

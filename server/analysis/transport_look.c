@@ -54,15 +54,9 @@ found(struct look *look, const char *about, const char *line, const char *format
 
 static const char *reason_about(const json_t *log, const char *about)
 {
-    const json_t *reasons = json_object_get(log, "reasons");
+    const json_t *reason = json_find(json_object_get(log, "reasons"), "about", about);
 
-    for (size_t i = 0; i < json_array_size(reasons); i++) {
-        const json_t *one = json_array_get(reasons, i);
-
-        if (strcmp(json_get_str(one, "about", ""), about) == 0)
-            return json_get_str(one, "text", "");
-    }
-    return NULL;
+    return reason ? json_get_str(reason, "text", "") : NULL;
 }
 
 static bool is_via(const json_t *way, const char *via)
@@ -115,30 +109,21 @@ static const json_t *active_port(const struct transport_node *node, const char *
     return NULL;
 }
 
-static bool is_interface(const struct look *look, const char *name)
-{
-    const json_t *list = json_object_get(look->log, "interfaces");
-
-    for (size_t i = 0; i < json_array_size(list); i++)
-        if (strcmp(json_get_str(json_array_get(list, i), "name", ""), name) == 0)
-            return true;
-    return false;
-}
-
 /* What it does name is looked for in the end, among the ports of all nodes. */
 static void check_hca(struct look *look, const char *value, const char *sockets)
 {
-    bool is_exact = *value == '=';
+    bool is_exact = *value == '=', is_interface;
     char name[64], text[WHAT_MAX];
 
     snprintf(name, sizeof(name), "%.*s", (int)strcspn(value + is_exact, ":,"),
              value + is_exact);
+    is_interface = json_find(json_object_get(look->log, "interfaces"), "name", name);
     snprintf(text, sizeof(text), "NCCL_IB_HCA=%.100s names no active RDMA port", value);
     add_found(look, reason_about(look->log, "ib"),
               json_pack("{s:s, s:o, s:o, s:o, s:o, s:b}", "about", "no_rdma", "text",
                         json_clean_string(text), "hca", json_clean_string(value), "name",
                         json_clean_string(name), "rest", json_clean_string(sockets),
-                        "is_interface", is_interface(look, name)));
+                        "is_interface", (int)is_interface));
 }
 
 static void check_sockets(struct look *look)
