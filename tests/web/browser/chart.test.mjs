@@ -47,6 +47,7 @@ test('what is drawn says what it is good for, and leads to more', LIMIT, async (
   await sees(page, /limited by bandwidth/);
   await page.getByRole('button', { name: 'algbw', exact: true }).click();
   await sees(page, /size divided by time/);
+  await page.getByRole('tab', { name: 'Spec' }).click();
   await page.getByRole('button', { name: 'About these numbers' }).click();
   await sees(page, /as nccl-tests defines it/);
 });

@@ -110,13 +110,15 @@ function Controls({ view, change, figures }) {
   );
 }
 
-/* They are explained below the table, in its tab. */
+/* They are explained below the table, in its tab, once that is drawn. */
 function openMeanings(change) {
   change({ tab: 'table' });
-  const fold = document.querySelector('.meanings')?.closest('details');
-  if (fold) {
-    fold.open = true;
-    fold.scrollIntoView();
-    fold.querySelector('summary').focus();
-  }
+  setTimeout(() => {
+    const fold = document.querySelector('.meanings')?.closest('details');
+    if (fold) {
+      fold.open = true;
+      fold.scrollIntoView();
+      fold.querySelector('summary').focus();
+    }
+  });
 }
