@@ -206,7 +206,12 @@ describe('patterns', { concurrency: 4 }, () => {
 
   test('a run over all nodes ends with the line that finds the slow one', limit, async (t) => {
     const { server } = await startCluster(t, 4);
-    const spec = { ...slowly(sim, 'node-2:0.5'), collectives: ['all_gather', 'all_reduce'], repeats: 2 };
+    const spec = {
+      ...slowly(sim, 'node-2:0.5'),
+      collectives: ['all_gather', 'all_reduce'],
+      repeats: 2,
+      thresholds: { fast: { figure: 'busbw_gbs', min: 1e6 } },
+    };
     const lines = await (await server.followText(spec)).ended();
     const [, line] = lines.at(-2).match(/^# .*: (curl .*\/follow_up .*)$/) ?? assert.fail(lines.join('\n'));
     assert.match(lines.at(-1), /^completed: /);
