@@ -351,7 +351,8 @@ static bool has_launched(struct active_run *active)
         fail_waiting(active, text);
     } else if (state != JOB_RUNNING) {
         explain_wait(active, RUN_LAUNCHING, text);
-        if (clock_wall_ms() - run->created_ms < spec->launch.wait_s * 1000)
+        if (clock_read(scheduler->services.clock).wall_ms - run->created_ms <
+            spec->launch.wait_s * 1000)
             return false;
         snprintf(waited, sizeof(waited), "launching: %s (launch.wait_s, %ld s, is over)",
                  text, spec->launch.wait_s);
