@@ -412,22 +412,30 @@ void fleet_case_join(struct fleet_case *one, struct fleet_node *node,
         begin(one);
 }
 
+static struct seat *seat_of(struct fleet_case *one, const struct fleet_node *node)
+{
+    for (size_t i = 0; i < one->n_seats; i++)
+        if (one->seats[i].node == node && !one->seats[i].is_gone)
+            return &one->seats[i];
+    return NULL;
+}
+
 void fleet_case_forget(struct fleet_case *one, struct fleet_node *node)
 {
-    for (size_t i = 0; i < one->n_seats; i++) {
-        if (one->seats[i].node == node) {
-            halt(one);
-            one->seats[i].is_gone = true;
-        }
+    struct seat *seat = seat_of(one, node);
+
+    if (seat) {
+        halt(one);
+        seat->is_gone = true;
     }
 }
 
 void fleet_case_stop(struct fleet_case *one, struct fleet_node *node)
 {
-    for (size_t i = 0; i < one->n_seats; i++) {
-        if (one->seats[i].node == node && !one->seats[i].is_gone) {
-            halt(one);
-            end_seat(one, &one->seats[i], "cancelled", "told to stop", -1);
-        }
+    struct seat *seat = seat_of(one, node);
+
+    if (seat) {
+        halt(one);
+        end_seat(one, seat, "cancelled", "told to stop", -1);
     }
 }

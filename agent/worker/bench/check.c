@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/worker/bench/expected.h"
 #include "agent/worker/bench/fault.h"
 #include "agent/worker/data/pattern.h"
 #include "common/base/memory.h"
@@ -103,16 +102,38 @@ static void compare_block(struct check *check, uint64_t first, size_t count)
     }
 }
 
+/* What a rank receives in an alltoallv. */
+static void expect_traffic(const struct check *check, uint64_t first, size_t count)
+{
+    const struct traffic_plan *plan = check->row->call.traffic;
+
+    for (int peer = 0; peer < plan->n; peer++) {
+        uint64_t begin = plan->recv_at[peer], end = begin + plan->recv_count[peer];
+        uint64_t from = first > begin ? first : begin;
+        uint64_t to = first + count < end ? first + count : end;
+        if (from < to) {
+            pattern_input(check->pattern, peer, plan->peer_at[peer] + (from - begin),
+                          (size_t)(to - from),
+                          check->expected + (from - first) * check->element);
+        }
+    }
+}
+
 /* Elements of the receive buffer as they have to be after the call. */
 static void expect(struct check *check, uint64_t first, size_t count)
 {
     const struct backend_untouched *untouched = &check->untouched;
+    const struct backend_call *call = &check->row->call;
     int rank = bench_place(check->bench);
     size_t size = check->element;
 
+    if (check->receives && call->traffic) {
+        expect_traffic(check, first, count);
+        return;
+    }
     if (check->receives) {
-        expected_elements(check->pattern, &check->row->call, rank, first, count,
-                          check->expected);
+        pattern_expected(check->pattern, call->kind, rank, call->root, call->count, first,
+                         count, check->expected);
         return;
     }
     uint64_t from = first > untouched->own ? first : untouched->own;
