@@ -57,21 +57,37 @@ json_t *chain_pairs(const json_t *run)
     return spec;
 }
 
-static void judge_whole(const json_t *run, struct chain_step *step)
+/* The run with which a figure became slower for good, though each run was within the
+ * range of those before; borrowed, or NULL. */
+static const char *lasting_of(const json_t *check)
+{
+    json_t *changes = json_object_get(json_object_get(check, "lasting"), "changes");
+    const json_t *change;
+    size_t i;
+
+    json_array_foreach (changes, i, change)
+        if (json_get_bool(change, "slower", false))
+            return json_get_str(change, "run", "");
+    return NULL;
+}
+
+static void judge_whole(const json_t *run, const char *lasting, struct chain_step *step)
 {
     static const enum verdict_answer known[] = {VERDICT_PASS, VERDICT_FAIL};
     const json_t *gate = verdicts_find(json_object_get(run, "verdicts"), VERDICT_GATE);
 
     step->answer = answer_of(gate, known, 2, VERDICT_NOT_EVALUATED);
-    step->has_judged = step->answer == VERDICT_PASS;
     step->was_alarm = json_object_get(baseline_check(run), "again") != NULL;
     if (gate)
         step->sentence = json_get_str(gate, "sentence", "");
-    if (step->answer == VERDICT_FAIL && gate_failed(gate))
+    step->lasting = lasting_of(baseline_check(run));
+    if ((step->answer == VERDICT_FAIL && gate_failed(gate)) ||
+        (step->lasting && !(lasting && strcmp(lasting, step->lasting) == 0)))
         step->follow_up = chain_pairs(run);
+    step->has_judged = step->answer == VERDICT_PASS && !step->follow_up;
 }
 
-void chain_judge(const json_t *run, struct chain_step *step)
+void chain_judge(const json_t *run, const char *lasting, struct chain_step *step)
 {
     const char *pattern = json_get_str(json_object_get(run, "spec"), "pattern", "all");
     const char *reason = json_get_str(run, "reason", "");
@@ -83,7 +99,7 @@ void chain_judge(const json_t *run, struct chain_step *step)
     else if (strcmp(pattern, "pairs") == 0)
         judge_pairs(run, step);
     else
-        judge_whole(run, step);
+        judge_whole(run, lasting, step);
 }
 
 /* The band that is worst by its change, of those that are judged. */

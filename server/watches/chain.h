@@ -18,12 +18,14 @@ struct chain_step {
     bool was_alarm;             /* slower than usual at first */
     enum verdict_answer answer; /* PASS, FAIL, NOT_EVALUATED, NONE, SLOW_NODE, ... */
     const char *sentence;       /* that says why; borrowed from the run */
-    json_t *named;     /* nodes that the answer names, an array; borrowed, or NULL */
-    bool has_judged;   /* it says of each of its nodes whether that is slow */
-    json_t *follow_up; /* the spec to measure next, a new object, or NULL */
+    json_t *named;       /* nodes that the answer names, an array; borrowed, or NULL */
+    bool has_judged;     /* it says of each of its nodes whether that is slow */
+    const char *lasting; /* the run with which a lasting slowdown began, or NULL */
+    json_t *follow_up;   /* the spec to measure next, a new object, or NULL */
 };
 
-void chain_judge(const json_t *run, struct chain_step *step);
+/* lasting: of a slowdown that was followed up already, or NULL. */
+void chain_judge(const json_t *run, const char *lasting, struct chain_step *step);
 
 /* The spec that measures pairs of the run's nodes, all pairs of up to 64 nodes. A new
  * object; NULL where a run has no such follow-up, or has not ended. */

@@ -9,7 +9,7 @@
  *  "sweeps": the latest that ended, newest first, see sweep_close,
  *  "counts": {"sweeps","runs","alarms","fails","named","unexplained","false_alarms",
  *             "yielded","missed"},
- *  "stale": names that were told to be, "actions": see actions.h,
+ *  "lasting": see chain.h, "stale": names that were told to be, "actions": see actions.h,
  *  "nodes": {NAME: {"measured_ms","run","answer","figure","level","low","high"}}} */
 #ifndef RINGBENCH_SERVER_WATCHES_SWEEP_H
 #define RINGBENCH_SERVER_WATCHES_SWEEP_H

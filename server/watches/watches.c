@@ -454,7 +454,9 @@ static void take_end(struct watch *watch)
     struct chain_step step;
 
     watch->ended = NULL;
-    chain_judge(run, &step);
+    chain_judge(run, json_get_str(watch->doc, "lasting", NULL), &step);
+    if (step.lasting)
+        json_object_set_new(watch->doc, "lasting", json_string(step.lasting));
     if (step.has_judged)
         judge_nodes(watch, run, names, &step, write);
     if (sweep_take_end(watch->doc, run, &step, now_ms(watch->watches)))

@@ -53,7 +53,7 @@ static void take_end(json_t *watch, const json_t *run)
 {
     struct chain_step step;
 
-    chain_judge(run, &step);
+    chain_judge(run, NULL, &step);
     sweep_take_end(watch, run, &step, 2000);
 }
 
@@ -175,6 +175,30 @@ TEST(pairs_that_name_nobody_pass_when_nothing_was_slow_before)
     assert_answer(sweep_close(watch, 3000), "pass");
     assert_int_equal(count_of(watch, "unexplained"), 0);
     json_decref(watch);
+}
+
+TEST(a_lasting_slowdown_of_a_run_that_passes_is_followed_up_once)
+{
+    json_t *nodes = names_of(4), *run = run_of(nodes, "all", "gate", "pass", NULL);
+    json_t *gate = json_array_get(json_object_get(run, "verdicts"), 0);
+    json_t *checks = json_object_get(json_object_get(gate, "evidence"), "checks");
+    struct chain_step step;
+
+    chain_judge(run, NULL, &step);
+    assert_null(step.follow_up);
+    assert_true(step.has_judged);
+    json_object_set_new(json_array_get(checks, 0), "lasting",
+                        json_pack("{s:[{s:s, s:b}, {s:s, s:b}]}", "changes", "run", "r1",
+                                  "slower", 0, "run", "r2", "slower", 1));
+    chain_judge(run, "r1", &step);
+    assert_string_equal(step.lasting, "r2");
+    assert_non_null(step.follow_up);
+    assert_false(step.has_judged);
+    json_decref(step.follow_up);
+    chain_judge(run, "r2", &step);
+    assert_null(step.follow_up);
+    json_decref(run);
+    json_decref(nodes);
 }
 
 TEST(when_none_stands_out_the_verdict_says_so)

@@ -171,7 +171,7 @@ static void end_run(struct year *year, const struct fault *fault, int night, jso
     struct chain_step step;
 
     sweep_take_run(year->watch, 0, json_get_str(run, "id", ""));
-    chain_judge(run, &step);
+    chain_judge(run, NULL, &step);
     count_named(year, fault, night, step.named);
     for (size_t i = 0; i < NODES && step.has_judged; i++) {
         bool is_named = false;
