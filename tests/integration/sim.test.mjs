@@ -180,6 +180,24 @@ describe('the simulation', { concurrency: 4 }, () => {
     await noWorkersLeft(agents);
   });
 
+  test('a node through which nothing passes is named when the case stalls', limit, async (t) => {
+    const { server, agents } = await startCluster(t, 3, { agent: { ranks: 2 } });
+    const healthy = await server.runToEnd(sim({ SIM_SLOW: 'node-2:0@1' }));
+    assert.equal(healthy.state, 'completed', 'it hangs from case 1 on');
+    const run = await server.runToEnd({ ...sim({ SIM_SLOW: 'node-2:0' }), stall_s: 8 });
+    assert.equal(run.state, 'failed');
+    const hang = verdictOf(run, 'hang');
+    assert.equal(hang.answer, 'lagging_rank', run.reason);
+    assert.deepEqual(
+      hang.evidence.ranks.filter(({ lagging }) => lagging).map(({ node, rank }) => [node, rank]),
+      [
+        ['node-2', 2],
+        ['node-2', 3],
+      ],
+    );
+    await noWorkersLeft(agents);
+  });
+
   for (const rank of [0, 3]) {
     test(`the death of rank ${rank} is blamed on it`, limit, async (t) => {
       const { server, agents } = await startCluster(t, 2, {
