@@ -25,12 +25,12 @@ options.vnode = (vnode) => {
   before?.(vnode);
 };
 
-/* {operator, demo, reason}: whether this token may start, stop and delete runs. Assumed until the
- * server says otherwise; in a report nobody may. */
+/* {operator, demo, reason}: whether this token may start, stop and delete runs, which is assumed until
+ * the server says otherwise. */
 export function useAccess(app) {
   const [access, setAccess] = useState(/** @type {any} */ ({ operator: true }));
   useEffect(() => {
-    app.api.access?.().then(setAccess, () => {});
+    app.api.access().then(setAccess, () => {});
   }, []);
   return access;
 }

@@ -1,6 +1,7 @@
 /* lists.test.mjs - the lists of runs and nodes, and what is chosen from them */
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
+import { axe } from '../lib/browser.mjs';
 import {
   closeBrowser,
   LIMIT,
@@ -55,6 +56,10 @@ test('the board of nights has a day for each run with a gate, and leads to what 
   const nights = page.getByRole('region', { name: 'Gates of the last 14 days' }).locator('tbody a.pill');
   await nights.nth(2).waitFor();
   assert.deepEqual(await nights.allInnerTexts(), ['✓', '✓', '✕']);
+  assert.deepEqual(
+    (await axe(page)).map(({ id }) => id),
+    [],
+  );
   await page.goto(`${server.url}/?state=completed`);
   await sees(page, '3 runs');
   assert.equal(await nights.count(), 0);
