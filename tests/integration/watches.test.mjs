@@ -8,68 +8,19 @@ import { describe, test } from 'node:test';
 import { assertProblem, startAgent, startFleet, startServer } from './lib/cluster.mjs';
 import { binDir, patience, tempDir, waitFor } from './lib/fixture.mjs';
 import { verdictOf } from './lib/verdicts.mjs';
+import {
+  addWatch,
+  Calendar,
+  day,
+  hour,
+  sim,
+  startChanging,
+  sweepsAre,
+  until,
+  watchOf,
+} from './lib/watches.mjs';
 
 const limit = { timeout: 180000 * patience };
-const hour = 3600000;
-const day = 24 * hour;
-
-const sim = {
-  backend: 'sim',
-  sizes: ['64M'],
-  iters: 5,
-  warmup: 1,
-  in_place: false,
-  env: { SIM_SLEEP_FRACTION: '0' },
-};
-
-// A server whose watches have a clock that the test moves.
-class Calendar {
-  constructor(t) {
-    this.file = path.join(tempDir(t), 'ahead_ms');
-    this.ahead = 0;
-    this.env = { RINGBENCH_WATCH_CLOCK: this.file };
-    this.move(0);
-  }
-
-  move(ms) {
-    this.ahead += ms;
-    fs.writeFileSync(`${this.file}.new`, String(this.ahead));
-    fs.renameSync(`${this.file}.new`, this.file);
-  }
-}
-
-const watchOf = (server, id) => server.get(`/api/v1/watches/${id}`);
-
-async function addWatch(server, request) {
-  const answer = await server.request('POST', '/api/v1/watches', { body: JSON.stringify(request) });
-  assert.equal(answer.status, 201, answer.text);
-  assert.equal(answer.headers.location, `/api/v1/watches/${answer.json.id}`);
-  return answer.json.id;
-}
-
-const until = (server, id, check, what) => {
-  let seen;
-  return waitFor(
-    async () => {
-      seen = await watchOf(server, id);
-      return check(seen) && seen;
-    },
-    () => `${what}: ${JSON.stringify(seen)}`,
-    60000,
-  );
-};
-
-const sweepsAre = (server, id, n) =>
-  until(server, id, (watch) => watch.counts.sweeps === n && !watch.sweep, `not ${n} sweeps`);
-
-// Four nodes, and what makes some of them slow from the next case on.
-async function startChanging(t, server) {
-  const file = path.join(tempDir(t), 'slow');
-  const slow = (places) => fs.writeFileSync(file, places);
-  slow('');
-  await startFleet(t, server, 4, ['--ranks', '2', '--slow', `@${file}`]);
-  return slow;
-}
 
 const runsOf = async (server, id) => (await server.get(`/api/v1/runs?label=watch=${id}&limit=500`)).runs;
 
@@ -389,9 +340,8 @@ describe('watches', { concurrency: 3 }, () => {
     const hooks = tempDir(t);
     const refused = (file) => {
       fs.writeFileSync(path.join(hooks, 'h.json'), JSON.stringify(file));
-      const options = { encoding: 'utf8' };
       const args = ['--check-config', '--data-dir', path.join(hooks, 'data'), '--hooks', hooks];
-      const ended = spawnSync(path.join(binDir, 'ringbench-server'), args, options);
+      const ended = spawnSync(path.join(binDir, 'ringbench-server'), args, { encoding: 'utf8' });
       assert.equal(ended.status, 1, ended.stdout);
       return ended.stderr;
     };

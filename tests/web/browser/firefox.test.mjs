@@ -41,6 +41,7 @@ async function viewsOf(t, server) {
     trends: [to('/trends'), '#main svg'],
     nodes: [to('/nodes'), 'tbody tr'],
     node: [to(`/nodes/${head.node}`), 'dl'],
+    watches: [to('/watches'), '.empty'],
     new: [to('/new'), 'form'],
     report: [pathToFileURL(report).href, '.plot-area', 'table.figures tbody tr'],
   };

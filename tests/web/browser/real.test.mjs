@@ -14,6 +14,15 @@ import {
 } from '../../integration/lib/cluster.mjs';
 import { binDir, buildDir } from '../../integration/lib/fixture.mjs';
 import { nodeTree } from '../../integration/lib/node_tree.mjs';
+import {
+  addWatch,
+  Calendar,
+  day,
+  sim,
+  startChanging,
+  sweepsAre,
+  watchOf,
+} from '../../integration/lib/watches.mjs';
 import { axe } from '../lib/browser.mjs';
 import {
   closeBrowser,
@@ -394,4 +403,52 @@ test('an empty server has simulated nodes by a click, and names the slow one', L
   await page.getByRole('link', { name: 'Nodes', exact: true }).click();
   await page.getByRole('link', { name: 'slow node simulated' }).waitFor();
   assert.deepEqual(errors, []);
+});
+
+test('a watch names a slow node; its night leads to the map of pairs, and it is paused', LIMIT, async (t) => {
+  const calendar = new Calendar(t);
+  const server = await startServer(t, { env: calendar.env });
+  const slow = await startChanging(t, server);
+  const spec = { ...sim, env: { ...sim.env, SIM_NOISE: '0.002' } };
+  const id = await addWatch(server, { name: 'nightly', every: '24h', spec });
+  await sweepsAre(server, id, 1);
+  for (let n = 2; n <= 7; n++) {
+    calendar.move(day);
+    await sweepsAre(server, id, n);
+  }
+  slow('sim-2:0.5');
+  calendar.move(day);
+  const { last, nodes } = await sweepsAre(server, id, 8);
+  const [{ run }] = last.evidence.named;
+
+  const { page } = await openPage(t);
+  await page.goto(`${server.url}/watches`);
+  await sees(page, last.sentence);
+  await sees(page, '4 of 4 nodes measured in the last 24 h');
+  const nights = page.getByRole('list', { name: /^nightly: / }).getByRole('link');
+  assert.equal(await nights.count(), 8);
+  assert.deepEqual(await axe(page), []);
+  await nights.last().click();
+  await page.waitForURL(`**/runs/${run}`);
+  await page.getByLabel(/^Map of pairs of nodes/).waitFor();
+  await page.goBack();
+  await page.getByRole('link', { name: 'sim-2', exact: true }).click();
+  await page.waitForURL('**/nodes/sim-2');
+
+  const { level, low, high } = nodes.find(({ name }) => name === 'sim-2');
+  await page.goto(`${server.url}/nodes`);
+  const cell = page.getByRole('row', { name: /^sim-2 / }).getByRole('cell', { name: /usual/ });
+  const text = await cell.textContent();
+  for (const figure of [level, low, high]) {
+    assert.ok(
+      text.match(/\d+\.?\d*/g).some((shown) => Math.abs(Number(shown) / figure - 1) < 0.01),
+      `${text} has ${figure}`,
+    );
+  }
+  assert.ok(level < low && text.includes('slower'), text);
+
+  await page.goto(`${server.url}/watches`);
+  await page.getByRole('button', { name: 'pause nightly' }).click();
+  await page.getByRole('button', { name: 'resume nightly' }).waitFor();
+  assert.equal((await watchOf(server, id)).state, 'paused');
 });
