@@ -356,6 +356,8 @@ static void look_at(struct judging *judging, size_t node)
     struct preflight_said said;
 
     judging->node = node;
+    if (judging->of < judging->n && node != judging->of && !judging->check->is_hardware)
+        return;
     if (preflight_gather(judging->check, &judging->nodes[node], &judging->facts))
         return;
     preflight_look(judging->check, &judging->nodes[node], judging->use, &said);

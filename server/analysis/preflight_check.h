@@ -64,6 +64,7 @@ struct preflight_check {
     /* What all nodes should have in common. */
     void (*gather)(const struct preflight_node *node, struct preflight_facts *facts);
     const struct preflight_common *common; /* ends with a path of NULL */
+    bool is_hardware; /* that also nodes have in common that are in no run together */
     const char *good; /* of that: whoever has it is not accused; or NULL */
     /* Whether what was gathered of a subject concerns a run with these variables, which
      * may be NULL. Or NULL: always. */

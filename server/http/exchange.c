@@ -342,10 +342,10 @@ static void check(struct exchange *exchange)
     if (refuse_target(request) || refuse_foreign_page(request))
         return;
     find_route(request);
-    exchange->is_of_agent =
-        request->match.route && request->match.route->role == ROLE_AGENT;
-    if (exchange->request && request->match.route)
+    if (exchange->request && request->match.route) {
+        exchange->is_of_agent = request->match.route->role == ROLE_AGENT;
         check_role(request);
+    }
     if (exchange->request && !refuse_large_body(request))
         refuse_encoded_body(request);
 }

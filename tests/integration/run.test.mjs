@@ -567,7 +567,7 @@ describe('runs', { concurrency: 4 }, () => {
     assert.equal(value('ringbench_storage_ok'), 1);
     assert.equal(value('ringbench_rendezvous_stores\\{store="cases"\\}'), 0);
     for (const line of text.trim().split('\n')) {
-      assert.match(line, /^(# (HELP|TYPE) \w+ .+|[a-z_]+(\{[a-z_]+="[^"]*"\})? [-+.e0-9]+)$/);
+      assert.match(line, /^(# (HELP|TYPE) \w+ .+|[a-z_]+(\{([a-z_]+="[^"]*",?)+\})? [-+.e0-9]+)$/);
     }
   });
 

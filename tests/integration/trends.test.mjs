@@ -34,7 +34,12 @@ function rowFigure(rows, { collective, place = false, from, to, figure }) {
     const logs = own.filter((row) => row.case === c).map((row) => Math.log(row[figure]));
     return Math.exp(logs.reduce((sum, log) => sum + log, 0) / logs.length);
   });
-  return { value: median(cases), least: Math.min(...cases), most: Math.max(...cases), cases: cases.length };
+  return {
+    value: Math.exp(median(cases.map(Math.log))),
+    least: Math.min(...cases),
+    most: Math.max(...cases),
+    cases: cases.length,
+  };
 }
 
 function assertPoint(point, wanted) {

@@ -294,6 +294,7 @@ TEST(of_one_node_its_own_findings_are_told)
     json_decref(verdict);
     use.of = "a";
     verdict = judge_as(nodes, 6, &use);
+    assert_string_equal(answer_of(verdict, "versions"), "not_evaluated");
     assert_string_equal(answer_of(verdict, "gpu_count"), "ok");
     assert_int_equal(json_array_size(json_object_get(verdict, "nodes")), 0);
     json_decref(verdict);
