@@ -175,7 +175,8 @@ static bool is_named(const struct fact *fact)
 static const char *split_text(struct judging *judging, struct fact *const *facts,
                               size_t n)
 {
-    bool is_alone = judging->n == 1;
+    bool is_alone =
+        judging->n == 1 || (judging->of < judging->n && !judging->check->is_hardware);
     char on[2 * PREFLIGHT_NAME_MAX], text[PREFLIGHT_TEXT_MAX];
     const char *before = ":";
     int len = snprintf(text, sizeof(text), "%.80s differs", facts[0]->what);
