@@ -336,6 +336,39 @@ describe('watches', { concurrency: 3 }, () => {
     assert.match(lines[0], /\$\(touch x\)/, 'no shell has read it');
   });
 
+  test('no node is drained twice, whenever the server is killed', limit, async (t) => {
+    const calendar = new Calendar(t);
+    const hooks = tempDir(t);
+    const done = path.join(hooks, 'done.txt');
+    fs.writeFileSync(path.join(hooks, 'act'), `#!/bin/sh\necho "$1 $$" >>${done}\nexec sleep 60\n`, {
+      mode: 0o755,
+    });
+    const drain = { on: ['culprit'], argv: ['{config_dir}/act', '{node}'], command_s: 600 };
+    fs.writeFileSync(path.join(hooks, 'drain.json'), JSON.stringify(drain));
+    const server = await startServer(t, { env: calendar.env, args: ['--hooks', hooks] });
+    const slow = await startChanging(t, server);
+    slow('sim-2:0.5');
+    const spec = { ...sim, pattern: 'pairs', env: { ...sim.env, SIM_NOISE: '0.002' } };
+    const id = await addWatch(server, { name: 'nightly', every: '24h', mode: 'act', spec });
+    await sweepsAre(server, id, 1);
+    calendar.move(day);
+    await waitFor(
+      () => fs.existsSync(done) && fs.readFileSync(done, 'utf8').endsWith('\n'),
+      () => 'the hook has not begun',
+      60000,
+    );
+    await server.killHard();
+    const again = await server.startAgain();
+    const [action] = (await watchOf(again, id)).actions;
+    assert.deepEqual([action.hook, action.state], ['drain', 'unknown']);
+    calendar.move(day);
+    const watch = await sweepsAre(again, id, 3);
+    assert.deepEqual(watch.last.nodes, ['sim-2']);
+    assert.equal(watch.actions.length, 1);
+    const [, pid] = fs.readFileSync(done, 'utf8').match(/^sim-2 (\d+)\n$/);
+    process.kill(Number(pid));
+  });
+
   test('a hook that makes no sense keeps the server from starting', limit, async (t) => {
     const hooks = tempDir(t);
     const refused = (file) => {
