@@ -35,6 +35,8 @@ static void judge_pairs(const json_t *run, struct chain_step *step)
 
     step->answer = answer_of(culprit, known, sizeof(known) / sizeof(known[0]),
                              VERDICT_NOT_EVALUATED);
+    if (verdict_says(culprit, VERDICT_SLOW_TOGETHER))
+        step->answer = VERDICT_NONE;
     if (culprit)
         step->sentence = json_get_str(culprit, "sentence", "");
     step->has_judged = step->answer != VERDICT_NOT_EVALUATED;

@@ -7,6 +7,7 @@ import { describe, test } from 'node:test';
 
 import { assertProblem, startAgent, startFleet, startServer } from './lib/cluster.mjs';
 import { binDir, patience, tempDir, waitFor } from './lib/fixture.mjs';
+import { jobsOf, start } from './lib/launching.mjs';
 import { verdictOf } from './lib/verdicts.mjs';
 import {
   addWatch,
@@ -264,6 +265,26 @@ describe('watches', { concurrency: 3 }, () => {
     }
     const stored = (await runsOf(server, id)).map((run) => run.id).sort();
     assert.deepEqual(stored, watch.sweeps.flatMap(({ verdict }) => verdict.evidence.runs).sort());
+  });
+
+  test('one job of a launcher serves the run and its pairs', limit, async (t) => {
+    const { server } = await start(t);
+    const spec = {
+      ...sim,
+      launch: { name: 'local' },
+      nodes: { count: 3, wait_s: 60 },
+      thresholds: { 'far too fast': { figure: 'busbw_gbs', min: 100000 } },
+    };
+    const id = await addWatch(server, { name: 'nightly', every: '24h', spec });
+    const watch = await sweepsAre(server, id, 1);
+    assert.equal(watch.last.answer, 'none', watch.last.sentence);
+    assert.equal(watch.coverage.measured, 3);
+    const groups = (await runsOf(server, id)).map(({ id: run }) => server.getRun(run));
+    const [pairs, first] = await Promise.all(groups);
+    assert.equal(pairs.spec.pattern, 'pairs');
+    assert.match(first.spec.nodes.group, /^job-/);
+    assert.equal(pairs.spec.nodes.group, first.spec.nodes.group);
+    assert.equal((await jobsOf(server)).length, 1);
   });
 
   test('hooks drain a suspect once, resume it when it passes, and are killed', limit, async (t) => {

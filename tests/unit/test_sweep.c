@@ -205,9 +205,10 @@ TEST(when_none_stands_out_the_verdict_says_so)
 {
     static const struct {
         const char *culprit, *answer;
-    } cases[] = {{"none", "none"}, {"not_enough_data", "fail"}};
+    } cases[] = {
+        {"none", "none"}, {"slow_together", "none"}, {"not_enough_data", "fail"}};
 
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 3; i++) {
         json_t *watch = watch_of(4, 0);
 
         take_next(watch, NULL);
