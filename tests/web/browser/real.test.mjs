@@ -446,6 +446,7 @@ test('a watch names a slow node; its night leads to the map of pairs, and it is 
     );
   }
   assert.ok(level < low && text.includes('slower'), text);
+  assert.equal(await page.locator('td.odd').count(), 1, 'all nodes share the level, one was named');
 
   await page.goto(`${server.url}/watches`);
   await page.getByRole('button', { name: 'pause nightly' }).click();

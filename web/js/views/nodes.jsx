@@ -180,7 +180,7 @@ function columnsOf(view) {
     ['Node', 'name'],
     ['State', 'state'],
     ['Runs now', null],
-    ...(hasLevels(view) ? [['Last level', null]] : []),
+    ...(hasLevels(view) ? [['Level of last run', null]] : []),
     ...facts.map(([key, title]) => [title, key]),
     ...(query.differ
       ? []
@@ -230,7 +230,9 @@ function NodeRow({ node, view, now }) {
         )}
       </td>
       <td>{node.run ? <a href={`/runs/${node.run}`}>{node.run}</a> : '–'}</td>
-      {hasLevels(view) && <LevelCell node={view.levels.get(node.name)} now={now} />}
+      {hasLevels(view) && (
+        <LevelCell node={view.levels.get(node.name)} isNamed={Boolean(suspicion)} now={now} />
+      )}
       {facts.map(([key, title]) => (
         <FactCell
           key={key}
@@ -249,15 +251,16 @@ function NodeRow({ node, view, now }) {
   );
 }
 
-/* What the last run of a watch measured with the node, beside the usual range, and how long ago. */
-function LevelCell({ node, now }) {
+/* The last level that a watch measured with the node, beside the usual range, and how long ago the node was
+ * measured. All nodes of a run share its level, so the one that was named stands out. */
+function LevelCell({ node, isNamed, now }) {
   if (!node) {
     return <td>–</td>;
   }
   const { text, usual, isSlower } = levelInWords(node);
   return (
-    <td class={isSlower ? 'odd' : undefined}>
-      <a href={`/runs/${node.run}`} title="The level of the run, which all of its nodes share">
+    <td class={isSlower && isNamed ? 'odd' : undefined}>
+      <a href={`/runs/${node.run}`}>
         {isSlower && (
           <>
             <span aria-hidden="true">▼ </span>
@@ -265,10 +268,11 @@ function LevelCell({ node, now }) {
           </>
         )}
         {text}
-      </a>
-      {node.unreal && <span class="muted"> {node.unreal}</span>}
+      </a>{' '}
+      <span class="second">{usual}</span>
       <div class="second">
-        {usual}, {formatAgo((now - Date.parse(node.measured)) / 1000)}
+        measured {formatAgo((now - Date.parse(node.measured)) / 1000)}
+        {node.unreal && `, ${node.unreal}`}
       </div>
     </td>
   );
