@@ -45,6 +45,30 @@ test('the chart is near the top with 500 nodes, and with 100 repeats', LIMIT, as
   }
 });
 
+test('nothing jumps while the page of a large run loads, whatever its tab', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
+  server.add(sampleRun({ sizes: [8, 1024, 65536], nodes: 512, ranks: 8 }));
+  await page.addInitScript(() => {
+    Object.assign(window, { shifted: 0 });
+    new PerformanceObserver((entries) => {
+      for (const entry of /** @type {any[]} */ (entries.getEntries())) {
+        /** @type {any} */ (window).shifted += entry.hadRecentInput ? 0 : entry.value;
+      }
+    }).observe({ type: 'layout-shift', buffered: true });
+  });
+  for (const [tab, what] of [
+    ['table', 'table.figures tbody tr'],
+    ['ranks', 'table.lanes tbody tr'],
+  ]) {
+    await open(`/runs/06cw1x2k3m4n?tab=${tab}`);
+    await page.locator(what).first().waitFor();
+    await page.locator('.plot-area').nth(1).waitFor();
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
+    const shifted = await page.evaluate(() => /** @type {any} */ (window).shifted);
+    assert.ok(shifted < 0.05, `${tab}: ${shifted}`);
+  }
+});
+
 test('name, state, figure and verdict stay in sight, and are the server’s words', LIMIT, async (t) => {
   const { server, page, open } = await setUp(t);
   const run = sampleRun({ name: 'nightly', repeats: 3, sizes: [8, 1 << 20] });

@@ -39,8 +39,9 @@ export default function Run({ app, id, query: view }) {
   const tab = view.tab || (book.rows > 0 || state.metrics.size > 0 ? 'table' : 'ranks');
   const wanted = tab === 'cases' || onPaper ? (view.case ?? 0) : view.case;
   useEffect(() => source.needCase(wanted), [source, wanted]);
-  /* With the first events the head has its height: what follows does not jump. */
-  const isThere = meta && (state.lastId > 0 || error || app.isReport || !meta.started);
+  /* All of a run that is over comes at once, of another one what is there: nothing jumps. */
+  const isRead = isEnded(meta ?? {}) ? isEnded(state) && state.summary !== null : state.lastId > 0;
+  const isThere = meta && (isRead || (!meta.started && !isEnded(meta)) || error || app.isReport);
   return (
     <>
       <RunBar app={app} source={source} />
