@@ -24,7 +24,6 @@
 #include "server/launch/jobs.h"
 #include "server/store/store_backup.h"
 #include "server/watches/hook.h"
-#include "server/watches/watch_clock.h"
 #include "server/watches/watches.h"
 
 #define PEM_MAX ((size_t)1 << 20)
@@ -317,8 +316,7 @@ static int start_core(struct server *server, struct error *err)
                        &(struct watches_config){.store = server->store,
                                                 .scheduler = server->scheduler,
                                                 .jobs = server->jobs,
-                                                .hooks = server->config.hooks,
-                                                .clock = watch_clock()},
+                                                .hooks = server->config.hooks},
                        err);
     if (!server->watches)
         return -1;

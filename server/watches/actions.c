@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "common/base/clock.h"
 #include "common/base/ids.h"
 #include "common/base/json_util.h"
 #include "server/watches/standing.h"
@@ -44,7 +45,7 @@ static long count_recent(const json_t *watch, const char *hook, int64_t now_ms)
     json_array_foreach (list_of(watch), i, action)
         n += strcmp(json_get_str(action, "hook", ""), hook) == 0 &&
              !is_in(action, "observed") && !is_in(action, "refused") &&
-             now_ms - json_get_int(action, "time_ms", 0) < HOUR_MS;
+             now_ms - clock_parse_ms(json_get_str(action, "time", NULL)) < HOUR_MS;
     return n;
 }
 
@@ -84,12 +85,12 @@ static void add(json_t *watch, const struct hook *hook, const struct action_even
 {
     const char *refusal = refusal_of(watch, hook, standings, now_ms);
     const char *state = !may_act ? "observed" : refusal ? "refused" : "due";
-    char id[ID_RUN_LENGTH + 1];
+    char id[ID_RUN_LENGTH + 1], time[CLOCK_TEXT_MAX];
 
     id_run(id);
     json_array_insert_new(list_of(watch), 0,
                           json_pack("{s:s, s:I, s:s, s:s, s:O, s:s, s:o, s:s, s:s}", "id",
-                                    id, "time_ms", (json_int_t)now_ms, "event",
+                                    id, "time_ms", clock_format_ms(now_ms, time), "event",
                                     event->event, "hook", hook->name, "nodes", nodes,
                                     "run", event->run, "sentence",
                                     json_clean_string(event->sentence), "state", state,
@@ -126,8 +127,6 @@ void actions_add(json_t *watch, const struct hook_list *hooks,
                  const struct action_event *event, bool may_act, json_t *standings,
                  int64_t now_ms)
 {
-    if (!list_of(watch))
-        json_object_set_new(watch, "actions", json_array());
     for (size_t i = 0; i < hooks->n; i++) {
         const struct hook *hook = hooks->items[i];
 

@@ -1,7 +1,7 @@
 /* actions.h - which hooks are run for what a watch has found, and what came of them.
  * Pure: functions of the documents of the watch (sweep.h) and of nodes (standing.h).
  *
- * A watch has in "actions" the latest ones, newest first: {"id","time_ms","event","hook",
+ * A watch has in "actions" the latest ones, newest first: {"id","time","event","hook",
  * "nodes","run","sentence","state","output"}. A node has in "held" the hooks that were
  * done to it and not undone. An action is stored as `due` before its command runs, so a
  * server that starts knows that it may have run, and does not run it again. */

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "common/base/clock.h"
 #include "common/base/json_util.h"
 #include "server/finding/finding.h"
 
@@ -24,10 +25,10 @@ static const struct {
 json_t *sweep_document(const char *id, json_t *request, const char *by, int64_t now_ms,
                        int64_t next_ms)
 {
-    return json_pack("{s:s, s:s, s:I, s:s?, s:b, s:O, s:I, s:n, s:[], s:{}, s:{}}",
+    return json_pack("{s:s, s:s, s:I, s:s?, s:b, s:O, s:I, s:n, s:[], s:{}, s:{}, s:[]}",
                      "kind", "watch", "id", id, "created_ms", (json_int_t)now_ms, "by",
                      by, "paused", 0, "request", request, "next_ms", (json_int_t)next_ms,
-                     "sweep", "sweeps", "counts", "nodes");
+                     "sweep", "sweeps", "counts", "nodes", "actions");
 }
 
 void sweep_count(json_t *watch, const char *name, size_t n)
@@ -358,18 +359,20 @@ const json_t *sweep_close(json_t *watch, int64_t now_ms)
     json_t *sweep = json_object_get(watch, "sweep"), *missed = json_array(), *closed;
     json_t *sweeps = json_object_get(watch, "sweeps");
     const json_t *batches = json_object_get(sweep, "batches");
-    int64_t begun_ms = json_get_int(sweep, "begun_ms", 0), due_ms, skipped;
+    int64_t begun_ms = json_get_int(sweep, "begun_ms", 0);
+    char texts[3][CLOCK_TEXT_MAX];
     size_t n_nodes, n = count_measured(watch, batches, begun_ms, &n_nodes, missed), i;
     json_t *batch;
 
     json_array_foreach (batches, i, batch)
         if (json_object_get(batch, "spec"))
             sweep_give_up(watch, i, json_get_str(batch, "why", ""));
-    due_ms = json_get_int(sweep, "due_ms", 0);
-    skipped = json_get_int(sweep, "skipped", 0);
-    closed = json_pack("{s:I, s:I, s:I, s:o}", "due_ms", (json_int_t)due_ms, "begun_ms",
-                       (json_int_t)begun_ms, "ended_ms", (json_int_t)now_ms, "verdict",
-                       verdict_of(batches, n_nodes, n, missed, (size_t)skipped));
+    closed = json_pack("{s:s, s:s, s:s, s:o}", "due",
+                       clock_format_ms(json_get_int(sweep, "due_ms", 0), texts[0]),
+                       "begun", clock_format_ms(begun_ms, texts[1]), "ended",
+                       clock_format_ms(now_ms, texts[2]), "verdict",
+                       verdict_of(batches, n_nodes, n, missed,
+                                  (size_t)json_get_int(sweep, "skipped", 0)));
     json_decref(missed);
     json_array_insert_new(sweeps, 0, closed);
     if (json_array_size(sweeps) > SWEEPS_KEPT)

@@ -5,7 +5,7 @@
  * {"kind","id","created_ms","by","paused","request","next_ms",
  *  "sweep": null or {"due_ms","begun_ms","skipped","batches":[{"nodes","state":
  *     "waiting|measuring|over","spec","group","run","runs","answer","sentence","named",
- *     "is_alarm","is_slow","ended_ms"}]},
+ *     "is_slow"}]},
  *  "sweeps": the latest that ended, newest first, see sweep_close,
  *  "counts": {"sweeps","runs","alarms","fails","named","unexplained","false_alarms",
  *             "yielded","missed"},
@@ -71,7 +71,7 @@ bool sweep_is_over(const json_t *watch);
 
 /* The sweep has ended, also with batches that wait yet: these are missed. Returns what is
  * kept of it, which is the first of `sweeps` then; borrowed:
- * {"due_ms","begun_ms","ended_ms","verdict"}; the verdict is of kind `watch`. */
+ * {"due","begun","ended","verdict"}; the verdict is of kind `watch`. */
 const json_t *sweep_close(json_t *watch, int64_t now_ms);
 
 /* Nodes of the array that were not measured since; a new array of names. */

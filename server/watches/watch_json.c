@@ -14,30 +14,6 @@ static json_t *time_json(int64_t ms)
     return ms ? json_string(clock_format_ms(ms, text)) : json_null();
 }
 
-static json_t *closed_json(const json_t *sweep)
-{
-    return json_pack("{s:o, s:o, s:o, s:O}", "due",
-                     time_json(json_get_int(sweep, "due_ms", 0)), "begun",
-                     time_json(json_get_int(sweep, "begun_ms", 0)), "ended",
-                     time_json(json_get_int(sweep, "ended_ms", 0)), "verdict",
-                     json_object_get(sweep, "verdict"));
-}
-
-static json_t *actions_json(const json_t *doc)
-{
-    json_t *out = json_array(), *action;
-    size_t i;
-
-    json_array_foreach (json_object_get(doc, "actions"), i, action) {
-        json_t *one = json_copy(action);
-
-        json_object_set_new(one, "time", time_json(json_get_int(one, "time_ms", 0)));
-        json_object_del(one, "time_ms");
-        json_array_append_new(out, one);
-    }
-    return out;
-}
-
 static json_t *batch_json(const json_t *batch)
 {
     return json_pack(
@@ -112,7 +88,8 @@ static void name_known(const json_t *doc, json_t *names)
 json_t *watch_json(const json_t *doc, json_t *nodes, int64_t horizon_ms, int64_t now_ms)
 {
     json_t *request = json_object_get(doc, "request"), *names = json_copy(nodes);
-    json_t *sweeps = json_array(), *list = json_array(), *stale = json_array(), *one;
+    json_t *sweeps = json_object_get(doc, "sweeps"), *list = json_array(),
+           *stale = json_array(), *one;
     json_t *out = json_copy(request), *sweep = json_object_get(doc, "sweep");
     bool is_paused = json_get_bool(doc, "paused", false);
     const char *run = NULL;
@@ -120,8 +97,6 @@ json_t *watch_json(const json_t *doc, json_t *nodes, int64_t horizon_ms, int64_t
 
     if (json_array_size(names) == 0)
         name_known(doc, names);
-    json_array_foreach (json_object_get(doc, "sweeps"), i, one)
-        json_array_append_new(sweeps, closed_json(one));
     json_array_foreach (names, i, one) {
         json_t *node = node_json(doc, json_string_value(one), horizon_ms, now_ms);
 
@@ -134,7 +109,7 @@ json_t *watch_json(const json_t *doc, json_t *nodes, int64_t horizon_ms, int64_t
     json_object_update_new(
         out,
         json_pack(
-            "{s:O, s:O?, s:s, s:o, s:o, s:s?, s:o, s:O?, s:o, s:o, s:O, s:o, s:o, s:o}",
+            "{s:O, s:O?, s:s, s:o, s:o, s:s?, s:o, s:O?, s:O, s:o, s:O, s:o, s:o, s:O}",
             "id", json_object_get(doc, "id"), "by", json_object_get(doc, "by"), "state",
             is_paused               ? "paused"
             : json_is_object(sweep) ? "measuring"
@@ -145,7 +120,7 @@ json_t *watch_json(const json_t *doc, json_t *nodes, int64_t horizon_ms, int64_t
             json_object_get(json_array_get(sweeps, 0), "verdict"), "sweeps", sweeps,
             "coverage", coverage_json(doc, names, horizon_ms, now_ms), "counts",
             json_object_get(doc, "counts"), "nodes", list, "stale", stale, "actions",
-            actions_json(doc)));
+            json_object_get(doc, "actions")));
     json_decref(names);
     return out;
 }

@@ -7,7 +7,6 @@
 #include <jansson.h>
 #include <uv.h>
 
-#include "common/base/clock.h"
 #include "common/base/error.h"
 #include "server/watches/watch_request.h"
 
@@ -22,8 +21,7 @@ struct watches_config {
     struct store *store; /* all borrowed */
     struct scheduler *scheduler;
     struct jobs *jobs;
-    const char *hooks;         /* the directory, or NULL: there are none */
-    const struct clock *clock; /* for due times; NULL: the system's */
+    const char *hooks; /* the directory, or NULL: there are none */
 };
 
 /* Read the stored watches, after scheduler_recover. */

@@ -20,7 +20,7 @@ static int set_up(void **state)
     assert_non_null(trial);
     for (size_t i = 0; i < 4; i++)
         trial->on[i] = json_pack("[s]", events[i]);
-    trial->watch = json_object();
+    trial->watch = json_pack("{s:[]}", "actions");
     trial->standings = json_object();
     trial->drain = (struct hook){.name = drain,
                                  .on = trial->on[0],
