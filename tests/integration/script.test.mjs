@@ -448,6 +448,69 @@ describe('the script', { concurrency: 4 }, () => {
     },
   );
 
+  test('check takes names of nodes as they are, before and behind its other options', limit, async (t) => {
+    const server = await startServer(t);
+    await startAgent(t, server, 'half', { env: noNccl }); // also a data type of nccl-tests
+    const check = (...args) => call(t, server, ['check', '--backend', 'sim', '-n', '5', ...args]);
+    for (const args of [
+      ['--nodes=half', '--last=7'],
+      ['--nodes', 'half', '--last', '7'],
+    ]) {
+      const { code, out, err } = await check(...args);
+      assert.equal(code, 2, `${out}${err}`);
+      const [{ id, state }] = (await server.get('/api/v1/runs')).runs;
+      const { spec } = await server.getRun(id);
+      assert.deepEqual(
+        [state, spec.nodes.names, spec.baseline.last, spec.iters],
+        ['completed', ['half'], 7, 5],
+      );
+    }
+    for (const name of ['*', 'a\\c'])
+      assert.equal((await check('--nodes', name)).out, `not_evaluated: there is no node ${name}`);
+  });
+
+  // A check whose run has begun.
+  async function startCheck(t, server, options) {
+    const before = (await server.get('/api/v1/runs')).runs.length;
+    const program = start(
+      t,
+      server,
+      ['check', '--nodes', 'half', '--backend', 'sim', '-n', '20000'],
+      options,
+    );
+    const { id } = await waitFor(
+      async () => {
+        const { runs } = await server.get('/api/v1/runs');
+        return runs.length > before && runs[0].state === 'running' && runs[0];
+      },
+      () => `no check is running: ${program.describe()}`,
+    );
+    return { program, id };
+  }
+
+  test('^C cancels the run of check, which ends with 3', limit, async (t) => {
+    const server = await startServer(t);
+    await startAgent(t, server, 'half', { env: noNccl });
+    for (const shell of shells) {
+      const { program, id } = await startCheck(t, server, { shell, detached: true });
+      process.kill(-program.pid, 'SIGINT');
+      assert.equal((await program.ended(30000)).code, 3, program.describe());
+      assert.deepEqual(program.errors, [`ringbench: cancelling run ${id}`]);
+      assert.equal((await server.runEnds(id)).state, 'cancelled');
+    }
+  });
+
+  test('a check outlives a restart of its server', limit, async (t) => {
+    const server = await startServer(t);
+    await startAgent(t, server, 'half', { env: noNccl });
+    const { program, id } = await startCheck(t, server);
+    await server.killHard();
+    const again = await server.startAgain();
+    const { code } = await program.ended(90000);
+    assert.deepEqual([code, program.lines[0].split(':')[0]], [2, 'not_evaluated'], program.describe());
+    assert.equal((await again.runEnds(id)).state, 'completed');
+  });
+
   test('compare ends with 0 unless the second run is worse, or too little is known', limit, async (t) => {
     const server = await startServer(t);
     const ids = {};
@@ -641,6 +704,11 @@ describe('the script', { concurrency: 4 }, () => {
     for (const shell of shells) {
       const { code, out, err } = await call(t, server, ['ls'], { shell, env: { ...env, PATH } });
       assert.deepEqual([code, out.split(' ')[0]], [0, 'ID'], err);
+    }
+    for (const command of ['ls', 'nodes', 'launchers', 'jobs']) {
+      const { code, err } = await call(t, server, [command], { env: { RINGBENCH_TOKEN_FILE: '' } });
+      assert.equal(code, 3);
+      assert.match(err, /Authorization/, command);
     }
     assert.match(fs.readFileSync(path.join(dir, 'argv'), 'utf8'), /^\/?.*api\/v1\/runs\?format=text$/m);
     for (const name of ['argv', 'environ'])
