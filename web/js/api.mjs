@@ -257,9 +257,13 @@ export class Api extends EventTarget {
   /* One request; asks for a token when the server wants one, and goes on with it. */
   async request(path, init) {
     for (;;) {
+      const token = this.token();
       const response = await this.attempt(path, init);
       if (response.status === 401 && this.askToken) {
-        await this.renewToken();
+        /* Another request may have been given a token meanwhile. */
+        if (this.token() === token) {
+          await this.renewToken();
+        }
         continue;
       }
       if (!response.ok) {

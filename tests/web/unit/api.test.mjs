@@ -238,3 +238,24 @@ test('a stream whose slot another window took gives way, and goes on with the ne
   assert.equal(requests[1].headers['Last-Event-ID'], '1');
   assert.equal(api.goneSince, null);
 });
+
+test('a late refusal of an older token asks nobody again', async () => {
+  let refuse = (_response) => {};
+  const late = new Promise((resolve) => {
+    refuse = resolve;
+  });
+  const done = () => new Response('{}', { headers: { 'Content-Type': 'application/json' } });
+  let asked = 0;
+  const { api, requests } = apiWith([() => late, new Response('', { status: 401 }), done(), done()], {
+    askToken: async () => {
+      asked += 1;
+      return 'secret';
+    },
+  });
+  const first = api.json('/slow');
+  await api.json('/fast');
+  refuse(new Response('', { status: 401 }));
+  await first;
+  assert.equal(asked, 1);
+  assert.equal(requests.at(-1).headers.Authorization, 'Bearer secret');
+});
