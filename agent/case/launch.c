@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "agent/config/env_list.h"
+#include "common/base/foreign_file.h"
 #include "common/base/json_util.h"
 #include "common/base/log.h"
 #include "common/base/memory.h"
@@ -49,20 +50,7 @@ static int write_files(json_t *files, struct error *err)
     return 0;
 }
 
-/* The workers may have left anything there: only a file is read. */
-static FILE *open_file(const char *path)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    struct stat st;
-    FILE *file = NULL;
-
-    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-        file = fdopen(fd, "r");
-    if (fd >= 0 && !file)
-        close(fd);
-    return file;
-}
-
+/* The workers may have left anything in place of an artifact. */
 void launch_send_artifacts(const struct launch *launch)
 {
     const char *case_name = json_get_str(launch->document, "name", ""), *name;
@@ -70,7 +58,7 @@ void launch_send_artifacts(const struct launch *launch)
     json_t *path, *event;
 
     json_object_foreach (json_object_get(launch->document, "artifacts"), name, path) {
-        FILE *file = open_file(json_string_value(path));
+        FILE *file = foreign_file_open(json_string_value(path));
         size_t len = file ? fread(text, 1, ARTIFACT_MAX + 1, file) : 0;
 
         if (file)

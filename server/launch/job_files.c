@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/base/foreign_file.h"
 #include "common/base/memory.h"
 
 enum job_file { TOKEN_FILE, CA_FILE, OUTPUT_FILE, JOB_FILES };
@@ -82,7 +83,7 @@ int job_files_write(struct job *job, const char *dir, struct error *err)
 void job_files_read(struct job *job)
 {
     char *path = path_of(job, TOKEN_FILE);
-    FILE *file = path ? fopen(path, "re") : NULL;
+    FILE *file = path ? foreign_file_open(path) : NULL;
 
     if (file && fread(job->token, 1, JOB_TOKEN_SIZE - 1, file) != JOB_TOKEN_SIZE - 1)
         memset(job->token, 0, sizeof(job->token));
@@ -105,20 +106,22 @@ void job_files_name(const struct job *job, json_t *values)
 /* From the beginning of a line. */
 static void read_output(struct job *job, const char *path)
 {
-    FILE *file = fopen(path, "re");
-    char text[JOB_OUTPUT_MAX], *from = text;
+    FILE *file = foreign_file_open(path);
+    char text[JOB_OUTPUT_MAX], *from = text, *line;
     bool is_cut = file && !fseek(file, 1 - JOB_OUTPUT_MAX, SEEK_END);
+    size_t len;
 
     if (!file)
         return;
     if (!is_cut)
         rewind(file);
-    text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+    len = fread(text, 1, sizeof(text) - 1, file);
     fclose(file);
-    if (is_cut && strchr(text, '\n'))
-        from = strchr(text, '\n') + 1;
+    line = is_cut ? memchr(text, '\n', len) : NULL;
+    if (line)
+        from = line + 1;
     snprintf(job->output, sizeof(job->output), "%s",
-             engine_text_clean(from, strlen(from), true));
+             engine_text_clean(from, len - (size_t)(from - text), true));
 }
 
 void job_files_end(struct job *job)

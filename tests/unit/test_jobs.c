@@ -327,6 +327,39 @@ TEST(a_job_gets_the_certificate_and_its_end_shows_its_output)
     }
 }
 
+TEST(the_output_of_a_job_is_a_file_whatever_stands_in_it)
+{
+    static const struct {
+        const char *start, *output;
+    } jobs[] = {
+        {"printf 'one\\000two' >{output}; echo 7", "; its output ends: one?two"},
+        {"(yes | head -n 9999; printf '\\377\\000\\nlast') >{output}; echo 7",
+         " y ?? last"},
+        {"echo 7", NULL},
+        {"mkfifo {output}; echo 7", NULL},
+        {"mkdir {output}; echo 7", NULL},
+        {"ln -s {config_dir}/engine.json {output}; echo 7", NULL},
+    };
+    struct fixture *f = *state;
+    char text[JOB_TEXT_MAX], own[sizeof(group)];
+    struct error err;
+
+    jobs_set_certificate(f->jobs, "-- a certificate --"); /* else there is no file */
+    for (int i = 0; i < (int)(sizeof(jobs) / sizeof(jobs[0])); i++) {
+        with_group(f, own, i);
+        write_launcher(f, jobs[i].start, NULL);
+        assert_int_equal(jobs_reload(f->jobs, &err), 0);
+        run_job(f);
+        set_status(f, "");
+        while (need(f, text) != JOB_ENDED)
+            uv_run(&f->loop, UV_RUN_ONCE);
+        if (jobs[i].output)
+            assert_mentions(text, jobs[i].output);
+        else
+            assert_null(strstr(text, "output"));
+    }
+}
+
 TEST(a_job_that_waits_for_what_does_not_come_says_so)
 {
     struct fixture *f = *state;
