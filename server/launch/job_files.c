@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/base/foreign_file.h"
+#include "common/base/log.h"
 #include "common/base/memory.h"
 
 enum job_file { TOKEN_FILE, CA_FILE, OUTPUT_FILE, JOB_FILES };
@@ -78,6 +79,16 @@ int job_files_write(struct job *job, const char *dir, struct error *err)
         free(path);
     }
     return rc;
+}
+
+void job_files_renew(const struct job *job)
+{
+    char *path = path_of(job, CA_FILE);
+    struct error err;
+
+    if (path && write_file(path, content_of(job, CA_FILE), &err))
+        log_warn("job %s: %s", job->id, err.text);
+    free(path);
 }
 
 void job_files_read(struct job *job)

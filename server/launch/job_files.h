@@ -11,6 +11,10 @@
 /* Write a new token and the certificate. dir: the launcher's, or NULL. */
 int job_files_write(struct job *job, const char *dir, struct error *err);
 
+/* The server's certificate is another one: agents that are yet to start have to trust it.
+ */
+void job_files_renew(const struct job *job);
+
 /* Read the token of a job that an earlier server started. Without its file the job's
  * agents can no longer register. */
 void job_files_read(struct job *job);

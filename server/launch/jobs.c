@@ -10,6 +10,7 @@
 #include "common/base/memory.h"
 #include "common/spec/program_schema.h"
 #include "server/launch/job.h"
+#include "server/launch/job_files.h"
 #include "server/store/store.h"
 
 #define TICK_MS 50
@@ -139,8 +140,13 @@ void jobs_set_server(struct jobs *jobs, const char *url)
 
 void jobs_set_certificate(struct jobs *jobs, const char *pem)
 {
+    struct job *job;
+
     free(jobs->certificate);
     jobs->certificate = memory_text(pem, "a job");
+    TAILQ_FOREACH (job, &jobs->list, entry)
+        if (job_is_alive(job))
+            job_files_renew(job);
 }
 
 int jobs_reload(struct jobs *jobs, struct error *err)

@@ -327,6 +327,27 @@ TEST(a_job_gets_the_certificate_and_its_end_shows_its_output)
     }
 }
 
+TEST(a_job_that_waits_gets_the_certificate_that_the_server_has_next)
+{
+    struct fixture *f = *state;
+    char text[JOB_TEXT_MAX];
+    struct error err;
+
+    jobs_set_certificate(f->jobs, "-- the first --");
+    write_launcher(
+        f,
+        "ln {ca_file} {config_dir}/first; ln -s $PWD/{ca_file} {config_dir}/now; echo 7",
+        NULL);
+    assert_int_equal(jobs_reload(f->jobs, &err), 0);
+    run_job(f);
+    jobs_set_certificate(f->jobs, "-- the next --");
+    snprintf(text, sizeof(text),
+             "cd %s && grep -q first first && grep -qx -e '-- the next --' now && [ "
+             "$(stat -Lc %%a now) = 600 ]",
+             f->launchers);
+    assert_int_equal(system(text), 0);
+}
+
 TEST(the_output_of_a_job_is_a_file_whatever_stands_in_it)
 {
     static const struct {
