@@ -217,6 +217,8 @@ static void put_figures(const struct api *api, struct buf *out)
                 continue;
             buf_printf(out, "%s{", figures[k].name);
             put_label(out, "run_name", json_get_str(one, "run_name", ""));
+            buf_append_str(out, ",");
+            put_label(out, "backend", json_get_str(one, "backend", ""));
             buf_printf(out,
                        ",collective=\"%s\",dtype=\"%s\",in_place=\"%s\",band=\"%s\"} "
                        "%.9g\n",

@@ -572,7 +572,8 @@ json_t *store_load_verdicts(struct store *store, int limit, struct error *err)
 }
 
 static const char SQL_LAST_VALUES[] =
-    "SELECT json_object('name', name, 'created_ms', runs.created_ms, 'values',"
+    "SELECT json_object('name', name, 'created_ms', runs.created_ms, 'backend', backend,"
+    "  'values',"
     "  json_group_array(json_object('figure', text, 'value', value))) AS \":json\""
     " FROM (SELECT id, name, created_ms FROM runs WHERE state = 'completed'"
     "  ORDER BY created_ms DESC, id DESC LIMIT :limit) AS runs"

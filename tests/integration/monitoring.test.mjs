@@ -83,7 +83,7 @@ describe('monitoring', { concurrency: 3 }, () => {
       async () => (await measured()).length === 2 && measured(),
       () => 'no figures',
     );
-    const labels = 'run_name="nightly",collective="all_reduce",dtype="float32",in_place="no"';
+    const labels = 'run_name="nightly",backend="host",collective="all_reduce",dtype="float32",in_place="no"';
     assert.ok(
       first[0].startsWith(`ringbench_run_busbw_bytes_per_second{${labels},band="bandwidth"} `),
       first[0],
@@ -96,9 +96,21 @@ describe('monitoring', { concurrency: 3 }, () => {
     };
     assert.ok(Math.abs(Number(first[0].split(' ').at(-1)) / (trends.points[0].value * 1e9) - 1) < 1e-6);
 
+    // A simulated run of the same name does not take the place of a measured one.
+    await server.runToEnd({ ...spec, backend: 'sim' });
+    const all = await waitFor(
+      async () => (await measured()).length === 4 && measured(),
+      () => 'no figures of the simulated run',
+    );
+    for (const line of first) assert.ok(all.includes(line), line);
+    assert.equal(all.filter((line) => line.includes(',backend="sim",')).length, 2);
+
     await server.runToEnd(spec);
     const second = await waitFor(
-      async () => (await measured()).every((line) => !first.includes(line)) && measured(),
+      async () =>
+        (await measured()).length === 4 &&
+        (await measured()).every((line) => !first.includes(line)) &&
+        measured(),
       () => 'the figures of the second run are not there',
     );
     await server.killHard();
