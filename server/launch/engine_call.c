@@ -16,8 +16,8 @@
 #include "common/base/utf8.h"
 
 #define ANSWER_MAX 4096
-#define PIPE_BYTES 65536 /* that a pipe holds */
-#define DEATH_MS 5000    /* that a command which was killed may take to end */
+#define PIPE_BYTES (1 << 20) /* that a command may write from tick to tick */
+#define DEATH_MS 5000        /* that a command which was killed may take to end */
 
 struct output {
     int fd;
@@ -108,6 +108,8 @@ struct engine_call *engine_call_run(struct engine_calls *calls, int64_t limit_ms
     close(errors[1]);
     fcntl(out[0], F_SETFL, O_NONBLOCK);
     fcntl(errors[0], F_SETFL, O_NONBLOCK);
+    fcntl(out[0], F_SETPIPE_SZ, PIPE_BYTES);
+    fcntl(errors[0], F_SETPIPE_SZ, PIPE_BYTES);
     call->out.fd = out[0];
     call->errors.fd = errors[0];
     call->limit_ms = limit_ms;
@@ -142,15 +144,15 @@ struct engine_call *engine_call_start(struct engine_calls *calls,
  * more than its pipe holds would wait. */
 static void drain(struct output *output)
 {
-    char rest[PIPE_BYTES];
+    char rest[16384];
     ssize_t n = 0;
 
     while (output->len < ANSWER_MAX && (n = read(output->fd, output->text + output->len,
                                                  ANSWER_MAX - output->len)) > 0)
         output->len += (size_t)n;
-    if (output->len == ANSWER_MAX)
-        n = read(output->fd, rest, sizeof(rest));
-    (void)n;
+    for (size_t dropped = 0; output->len == ANSWER_MAX && dropped < PIPE_BYTES &&
+                             (n = read(output->fd, rest, sizeof(rest))) > 0;)
+        dropped += (size_t)n;
 }
 
 const char *engine_text_clean(char *text, size_t len, bool has_lines)

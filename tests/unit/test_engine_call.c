@@ -121,14 +121,28 @@ TEST(an_answer_is_what_the_command_wrote)
     assert_int_equal(strlen(f->text), 4095); /* without the last line's end */
 }
 
-/* A pipe holds 64 KiB. */
+/* More than a pipe holds. */
 TEST(what_a_command_writes_beyond_an_answer_is_dropped)
 {
     struct fixture *f = *state;
 
-    answers("yes | head -c 300000; yes | head -c 300000 >&2; exit 3", f->text,
+    answers("yes | head -c 3000000; yes | head -c 3000000 >&2; exit 3", f->text,
             f->complaint, "ended with status 3", f);
     assert_int_equal(strlen(f->text), 4095);
+}
+
+/* The loop looks at it every half second. */
+TEST(a_command_that_writes_much_is_in_time)
+{
+    struct fixture *f = *state;
+
+    f->a->command_s = 30;
+    begin(f, f->a, "yes | head -c 20000000");
+    for (; !TAILQ_EMPTY(&f->calls); f->now_ms += 500) {
+        tick(f);
+        usleep(20000);
+    }
+    assert_string_equal(f->why, "");
 }
 
 TEST(a_command_is_looked_up_in_its_own_path)
