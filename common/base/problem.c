@@ -47,6 +47,19 @@ void problems_release(struct problems *problems)
     problems->count = 0;
 }
 
+void problems_add_below(struct problems *problems, const char *pointer,
+                        const struct problems *found)
+{
+    json_t *fault;
+    char at[300];
+    size_t i;
+
+    json_array_foreach (found->errors, i, fault) {
+        snprintf(at, sizeof(at), "%s%s", pointer, json_get_str(fault, "pointer", ""));
+        problems_add(problems, at, "%s", json_get_str(fault, "detail", ""));
+    }
+}
+
 bool problems_are_full(const struct problems *problems)
 {
     return json_array_size(problems->errors) >= PROBLEMS_MAX;

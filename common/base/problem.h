@@ -22,6 +22,10 @@ void problems_release(struct problems *problems);
 void problems_add(struct problems *problems, const char *pointer, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Add the faults that were found in what stands at `pointer`. */
+void problems_add_below(struct problems *problems, const char *pointer,
+                        const struct problems *found);
+
 /* Whether further faults are only counted: what would be said of them need not be made.
  */
 bool problems_are_full(const struct problems *problems);

@@ -70,7 +70,7 @@ static bool read_request(struct api *api, struct http_request *request,
                          struct watch_request *out)
 {
     json_t *body = params_body(request);
-    struct problems problems;
+    struct problems problems, refused;
     struct run_spec *spec;
     bool is_read;
 
@@ -80,8 +80,11 @@ static bool read_request(struct api *api, struct http_request *request,
     spec_fields_read_into(&watch_request_fields, body, out, "", &problems);
     watch_request_check(out, &problems);
     spec = problems.count == 0 ? run_spec_parse(out->spec, &problems) : NULL;
+    problems_init(&refused);
     if (spec)
-        jobs_check(api->jobs, spec, &problems);
+        jobs_check(api->jobs, spec, &refused);
+    problems_add_below(&problems, "/spec", &refused);
+    problems_release(&refused);
     if (spec && spec->fault && !api->allow_faults)
         problems_add(&problems, "/spec/fault",
                      "needs a server that was started with --allow-faults");

@@ -42,17 +42,10 @@ static void check_spec(const struct watch_request *request, struct problems *pro
 {
     struct problems found;
     struct run_spec *spec;
-    json_t *fault;
-    size_t i;
 
     problems_init(&found);
     spec = run_spec_parse(request->spec, &found);
-    json_array_foreach (found.errors, i, fault) {
-        char pointer[300];
-
-        snprintf(pointer, sizeof(pointer), "/spec%s", json_get_str(fault, "pointer", ""));
-        problems_add(problems, pointer, "%s", json_get_str(fault, "detail", ""));
-    }
+    problems_add_below(problems, "/spec", &found);
     problems_release(&found);
     if (spec && !spec->launch.name && spec->nodes.count)
         problems_add(problems, "/spec/nodes/count",
@@ -61,6 +54,9 @@ static void check_spec(const struct watch_request *request, struct problems *pro
     if (spec && spec->launch.name && request->nodes_at_once)
         problems_add(problems, "/nodes_at_once",
                      "does not go with launch; /spec/nodes/count says how many");
+    if (spec && spec->avoid_suspects)
+        problems_add(problems, "/spec/avoid_suspects",
+                     "must be false: a watch measures suspects until they pass");
     run_spec_destroy(spec);
 }
 
