@@ -80,7 +80,18 @@ static void set_held(json_t *standings, const char *node, const char *hook, bool
         json_object_del(held, hook);
 }
 
-static void add(json_t *watch, const struct hook *hook, const struct action_event *event,
+/* Whether a node stays as the hook left it, until that is undone. */
+static bool is_lasting(const struct hook_list *hooks, const struct hook *hook)
+{
+    bool is_undone = false;
+
+    for (size_t i = 0; i < hooks->n; i++)
+        is_undone = is_undone || (hooks->items[i]->undoes &&
+                                  strcmp(hooks->items[i]->undoes, hook->name) == 0);
+    return hook->is_per_node && !hook->undoes && (is_undone || hook->most_nodes > 0);
+}
+
+static bool add(json_t *watch, const struct hook *hook, const struct action_event *event,
                 json_t *nodes, bool may_act, json_t *standings, int64_t now_ms)
 {
     const char *refusal = refusal_of(watch, hook, standings, now_ms);
@@ -97,14 +108,12 @@ static void add(json_t *watch, const struct hook *hook, const struct action_even
                                     "output", refusal ? refusal : ""));
     if (json_array_size(list_of(watch)) > ACTIONS_KEPT)
         json_array_remove(list_of(watch), ACTIONS_KEPT);
-    if (hook->is_per_node && !hook->undoes && strcmp(state, "due") == 0)
-        set_held(standings, json_string_value(json_array_get(nodes, 0)), hook->name,
-                 true);
+    return may_act && !refusal;
 }
 
 /* Once for each node to which it was not done yet, or was done what it undoes. */
 static void add_for_each(json_t *watch, const struct hook *hook,
-                         const struct action_event *event, bool may_act,
+                         const struct action_event *event, bool may_act, bool is_lasting,
                          json_t *standings, int64_t now_ms)
 {
     json_t *name;
@@ -118,7 +127,8 @@ static void add_for_each(json_t *watch, const struct hook *hook,
                          : is_held(standing, hook->name))
             continue;
         one = json_pack("[O]", name);
-        add(watch, hook, event, one, may_act, standings, now_ms);
+        if (add(watch, hook, event, one, may_act, standings, now_ms) && is_lasting)
+            set_held(standings, json_string_value(name), hook->name, true);
         json_decref(one);
     }
 }
@@ -130,10 +140,11 @@ void actions_add(json_t *watch, const struct hook_list *hooks,
     for (size_t i = 0; i < hooks->n; i++) {
         const struct hook *hook = hooks->items[i];
 
-        if (!hook_is_on(hook, event->event))
+        if (!hook_is_on(hook, event->event) || (event->is_again && !hook->undoes))
             continue;
         if (hook->is_per_node)
-            add_for_each(watch, hook, event, may_act, standings, now_ms);
+            add_for_each(watch, hook, event, may_act, is_lasting(hooks, hook), standings,
+                         now_ms);
         else
             add(watch, hook, event, event->nodes, may_act, standings, now_ms);
     }
@@ -144,17 +155,6 @@ json_t *actions_due(const json_t *watch)
     for (size_t i = json_array_size(list_of(watch)); i-- > 0;)
         if (is_in(json_array_get(list_of(watch), i), "due"))
             return json_array_get(list_of(watch), i);
-    return NULL;
-}
-
-json_t *actions_find(const json_t *watch, const char *id)
-{
-    json_t *action;
-    size_t i;
-
-    json_array_foreach (list_of(watch), i, action)
-        if (strcmp(json_get_str(action, "id", ""), id) == 0)
-            return action;
     return NULL;
 }
 

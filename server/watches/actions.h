@@ -3,7 +3,8 @@
  *
  * A watch has in "actions" the latest ones, newest first: {"id","time","event","hook",
  * "nodes","run","sentence","state","output"}. A node has in "held" the hooks that were
- * done to it and not undone. An action is stored as `due` before its command runs, so a
+ * done to it and not undone, of those that another one undoes or that have most_nodes. An
+ * action is stored as `due` before its command runs, so a
  * server that starts knows that it may have run, and does not run it again. */
 #ifndef RINGBENCH_SERVER_WATCHES_ACTIONS_H
 #define RINGBENCH_SERVER_WATCHES_ACTIONS_H
@@ -20,6 +21,7 @@ struct action_event {
     const char *event;
     json_t *nodes; /* names, borrowed */
     const char *run, *sentence;
+    bool is_again; /* only for hooks that undo what was not undone then */
 };
 
 /* Add what the hooks do about it: with `may_act` as `due`, or `refused` for a limit; else
@@ -31,8 +33,6 @@ void actions_add(json_t *watch, const struct hook_list *hooks,
 
 /* The next one that is due; borrowed, or NULL. */
 json_t *actions_due(const json_t *watch);
-
-json_t *actions_find(const json_t *watch, const char *id); /* borrowed, or NULL */
 
 /* Its command has ended. state: "done", "failed" or "killed". */
 void actions_end(json_t *action, const struct hook_list *hooks, const char *state,

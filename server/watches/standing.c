@@ -15,6 +15,11 @@ bool standing_is_suspect(const json_t *node)
     return json_is_object(json_object_get(node, "suspect"));
 }
 
+bool standing_is_held(const json_t *node)
+{
+    return json_object_size(json_object_get(node, "held")) > 0;
+}
+
 bool standing_is_open(const json_t *node)
 {
     const json_t *latest = json_array_get(json_object_get(node, "results"), 0);
@@ -35,7 +40,7 @@ static size_t count_named(const json_t *node)
 bool standing_is_clean(const json_t *node)
 {
     return count_named(node) == 0 && !standing_is_suspect(node) &&
-           json_object_size(json_object_get(node, "held")) == 0;
+           !standing_is_held(node);
 }
 
 enum standing_news standing_take(json_t *node, const char *watch, const char *run,

@@ -25,6 +25,9 @@ enum standing_news {
 json_t *standing_document(const char *node);
 bool standing_is_suspect(const json_t *node);
 
+/* A hook was done to it and not undone. */
+bool standing_is_held(const json_t *node);
+
 /* It was named lately: a run over all nodes that passes would not clear it. */
 bool standing_is_open(const json_t *node);
 

@@ -231,8 +231,16 @@ static int read_run(sqlite3 *db, void *arg, struct error *err)
 struct hook_call {
     LIST_ENTRY(hook_call) entry;
     struct watches *watches;
-    char watch[ID_RUN_LENGTH + 1], action[ID_RUN_LENGTH + 1];
+    char watch[ID_RUN_LENGTH + 1]; /* which may be deleted meanwhile */
+    json_t *action;
 };
+
+static void hook_call_free(struct hook_call *call)
+{
+    LIST_REMOVE(call, entry);
+    json_decref(call->action);
+    free(call);
+}
 
 static struct watch *find(const struct watches *watches, const char *id)
 {
@@ -269,38 +277,35 @@ static void put_nodes(struct watches *watches, const json_t *names,
         put_node(watches, json_string_value(json_array_get(names, i)), write);
 }
 
-static void end_action(struct watch *watch, json_t *action, const char *state,
-                       const char *output)
+static void end_hook(struct hook_call *call, const char *state, const char *output)
 {
-    struct watches *watches = watch->watches;
+    struct watches *watches = call->watches;
+    struct watch *watch = find(watches, call->watch);
     struct store_write *write = store_write_create();
+    json_t *action = call->action;
 
-    log_info("watch %s (%s): hook %s: %s: %s", watch->id, watch->request.name,
-             json_get_str(action, "hook", ""), state, output);
+    log_info("watch %s: hook %s: %s: %s", call->watch, json_get_str(action, "hook", ""),
+             state, output);
     actions_end(action, &watches->hooks, state, output, watches->nodes);
     put_nodes(watches, json_object_get(action, "nodes"), write);
-    put_row(watch, write);
+    if (watch)
+        put_row(watch, write);
     store_submit(watches->config.store, write, true, NULL, NULL);
+    hook_call_free(call);
 }
 
 static void on_hook_answer(void *arg, const struct engine_answer *answer)
 {
-    struct hook_call *call = arg;
-    struct watch *watch = find(call->watches, call->watch);
-    json_t *action = watch ? actions_find(watch->doc, call->action) : NULL;
     char output[9000];
 
     snprintf(output, sizeof(output), "%s%s%s%s%s", answer->has_failed ? answer->why : "",
              answer->has_failed && *answer->text ? ": " : "", answer->text,
              *answer->complaint ? ": " : "", answer->complaint);
-    if (action)
-        end_action(watch, action,
-                   answer->is_late      ? "killed"
-                   : answer->has_failed ? "failed"
-                                        : "done",
-                   output);
-    LIST_REMOVE(call, entry);
-    free(call);
+    end_hook(arg,
+             answer->is_late      ? "killed"
+             : answer->has_failed ? "failed"
+                                  : "done",
+             output);
 }
 
 /* All that a hook's templates may have. */
@@ -341,17 +346,13 @@ static void run_due(struct watch *watch)
         json_object_set_new(action, "state", json_string("running"));
         call->watches = watches;
         memcpy(call->watch, watch->id, sizeof(call->watch));
-        snprintf(call->action, sizeof(call->action), "%s",
-                 json_get_str(action, "id", ""));
+        call->action = json_incref(action);
         values = values_of(watch, action);
         LIST_INSERT_HEAD(&watches->hook_calls, call, entry);
         if (!hook ||
             hook_start(hook, values, &watches->calls, (int64_t)uv_now(watches->loop),
-                       on_hook_answer, call, &err)) {
-            LIST_REMOVE(call, entry);
-            free(call);
-            end_action(watch, action, "failed", err.text);
-        }
+                       on_hook_answer, call, &err))
+            end_hook(call, "failed", err.text);
         json_decref(values);
     }
 }
@@ -374,17 +375,16 @@ static void keep_and_act(struct watch *watch, struct store_write *write)
 }
 
 /* nodes: an array of names; none, no event. */
-static void fire(struct watch *watch, const char *event, json_t *nodes, const char *run,
-                 const char *sentence, struct store_write *write)
+static void fire(struct watch *watch, const struct action_event *event,
+                 struct store_write *write)
 {
     struct watches *watches = watch->watches;
-    const struct action_event what = {event, nodes, run, sentence};
 
-    if (json_array_size(nodes) == 0)
+    if (json_array_size(event->nodes) == 0)
         return;
-    actions_add(watch->doc, &watches->hooks, &what, watch->request.mode == WATCH_ACT,
+    actions_add(watch->doc, &watches->hooks, event, watch->request.mode == WATCH_ACT,
                 watches->nodes, now_ms());
-    put_nodes(watches, nodes, write);
+    put_nodes(watches, event->nodes, write);
 }
 
 /* ---- What a run says ---- */
@@ -415,10 +415,12 @@ static enum standing_news judge_node(struct watch *watch, const json_t *run,
     struct watches *watches = watch->watches;
     bool is_named = step->answer == VERDICT_SLOW_NODE && has_name(step->named, name);
     json_t *node = json_object_get(watches->nodes, name);
+    const char *by = json_get_str(json_object_get(node, "suspect"), "watch", watch->id);
     bool is_changed = json_get_bool(node, "is_changed", false);
     enum standing_news news;
 
-    if (!node && !is_named)
+    /* Another watch measures something else: its pass says nothing about a suspect. */
+    if (!is_named && (!node || (strcmp(by, watch->id) != 0 && find(watches, by))))
         return STANDING_SAME;
     if (!node) {
         node = standing_document(name);
@@ -445,21 +447,31 @@ static json_t *names_of(const json_t *run)
 static void judge_nodes(struct watch *watch, const json_t *run, json_t *names,
                         const struct chain_step *step, struct store_write *write)
 {
-    const char *id = json_get_str(run, "id", "");
-    json_t *suspects = json_array(), *cleared = json_array(), *name;
-    size_t i;
+    struct action_event events[] = {
+        {.event = "culprit"}, {.event = "recovered"}, {"recovered", .is_again = true}};
+    json_t *name;
+    size_t i, k;
 
+    for (k = 0; k < 3; k++) {
+        events[k].nodes = json_array();
+        events[k].run = json_get_str(run, "id", "");
+        events[k].sentence = step->sentence;
+    }
     json_array_foreach (names, i, name) {
-        enum standing_news news = judge_node(watch, run, step, json_string_value(name));
+        const char *text = json_string_value(name);
+        enum standing_news news = judge_node(watch, run, step, text);
+        const json_t *node = json_object_get(watch->watches->nodes, text);
 
         if (news != STANDING_SAME)
-            json_array_append(news == STANDING_SUSPECT ? suspects : cleared, name);
+            json_array_append(events[news == STANDING_CLEARED].nodes, name);
+        else if (standing_is_held(node) && !standing_is_open(node))
+            json_array_append(events[2].nodes, name);
     }
-    fire(watch, "culprit", suspects, id, step->sentence, write);
-    fire(watch, "recovered", cleared, id, step->sentence, write);
+    for (k = 0; k < 3; k++) {
+        fire(watch, &events[k], write);
+        json_decref(events[k].nodes);
+    }
     put_nodes(watch->watches, names, write);
-    json_decref(suspects);
-    json_decref(cleared);
 }
 
 static void take_end(struct watch *watch)
@@ -475,8 +487,10 @@ static void take_end(struct watch *watch)
     if (step.has_judged)
         judge_nodes(watch, run, names, &step, write);
     if (sweep_take_end(watch->doc, run, &step, now_ms()))
-        fire(watch, "fail", step.named ? step.named : names, json_get_str(run, "id", ""),
-             step.sentence, write);
+        fire(watch,
+             &(struct action_event){"fail", step.named ? step.named : names,
+                                    json_get_str(run, "id", ""), step.sentence, false},
+             write);
     keep_and_act(watch, write);
     json_decref(names);
     json_decref(run);
@@ -555,7 +569,10 @@ static void tell_stale(struct watch *watch, int64_t at_ms, struct store_write *w
         if (!has_name(json_object_get(watch->doc, "stale"), json_string_value(name)))
             json_array_append(fresh, name);
     json_object_set_new(watch->doc, "stale", stale);
-    fire(watch, "stale", fresh, "", "not measured for two periods of the watch", write);
+    fire(watch,
+         &(struct action_event){"stale", fresh, "",
+                                "not measured for two periods of the watch", false},
+         write);
     json_decref(fresh);
     json_decref(names);
 }
@@ -656,7 +673,8 @@ static void tick_suspect(struct watches *watches, json_t *node, int64_t at_ms)
     json_object_set_new(node, "is_changed", json_true());
     write = store_write_create();
     store_write_watched(write, "node", name, node);
-    if (watch && !json_get_bool(watch->doc, "paused", false)) {
+    if (watch && !json_get_bool(watch->doc, "paused", false) &&
+        calendar_is_open(&watch->request.calendar, at_ms)) {
         sweep_begin(watch->doc, groups_with(watch, name), at_ms, 0, at_ms);
         put_row(watch, write);
     }
@@ -807,10 +825,8 @@ void watches_free(struct watches *watches)
     if (!watches)
         return;
     engine_calls_abandon(&watches->calls);
-    while ((call = LIST_FIRST(&watches->hook_calls))) {
-        LIST_REMOVE(call, entry);
-        free(call);
-    }
+    while ((call = LIST_FIRST(&watches->hook_calls)))
+        hook_call_free(call);
     hook_list_release(&watches->hooks);
     free(watches->hooks_dir);
     free(watches->url);
@@ -921,11 +937,12 @@ int watches_clear(struct watches *watches, const char *node, watches_kept *done,
                   void *arg, struct error *err)
 {
     struct store_write *write;
-    json_t *known = json_object_get(watches->suspects, node);
+    json_t *known = json_object_get(watches->nodes, node);
 
-    if (!known)
+    if (!standing_is_suspect(known) && !standing_is_held(known))
         return error_set(err, ERROR_NOT_FOUND, "%.100s is no suspect", node);
     json_array_clear(json_object_get(known, "results"));
+    json_object_del(known, "held");
     json_object_set_new(known, "suspect", json_null());
     write = store_write_create();
     put_node(watches, node, write);

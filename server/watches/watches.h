@@ -59,7 +59,8 @@ enum watches_change {
 int watches_change(struct watches *watches, const char *id, enum watches_change change,
                    watches_kept *done, void *arg, struct error *err);
 
-/* A person says that a suspect is none. -1 with ERROR_NOT_FOUND. */
+/* A person says that a suspect is none, and undoes what hooks did to it. -1 with
+ * ERROR_NOT_FOUND. */
 int watches_clear(struct watches *watches, const char *node, watches_kept *done,
                   void *arg, struct error *err);
 

@@ -25,6 +25,13 @@ const limit = { timeout: 180000 * patience };
 
 const runsOf = async (server, id) => (await server.get(`/api/v1/runs?label=watch=${id}&limit=500`)).runs;
 
+// Pairs, which name the slow node without runs before them.
+const slowPairs = (node) => ({
+  ...sim,
+  pattern: 'pairs',
+  env: { ...sim.env, SIM_SLOW: `${node}:0.5`, SIM_NOISE: '0.002' },
+});
+
 describe('watches', { concurrency: 3 }, () => {
   test('nodes are measured some at a time, at each due time, and compared', limit, async (t) => {
     const calendar = new Calendar(t);
@@ -147,6 +154,8 @@ describe('watches', { concurrency: 3 }, () => {
     slow.env = { SIM_SLEEP_FRACTION: '1', SIM_BASE_US: '100000' };
     const id = await addWatch(server, { name: 'nightly', every: '24h', spec: slow });
     const { run } = await until(server, id, (watch) => watch.run, 'it has not begun');
+    const isThere = async () => (await server.request('GET', `/api/v1/runs/${run}`)).status === 200;
+    await waitFor(isThere, 'its run is not stored');
     await server.event(run, (event) => event.state === 'running');
 
     const own = await server.runToEnd(sim);
@@ -221,8 +230,9 @@ describe('watches', { concurrency: 3 }, () => {
     const server = await startServer(t, { env: calendar.env });
     const agentOf = (name, host) => startAgent(t, server, name, { env: { RINGBENCH_HOSTID: host } });
     const [, b] = await Promise.all(['a', 'b', 'c'].map((name) => agentOf(name, `${name}-boot-1`)));
-    const spec = { ...sim, pattern: 'pairs', env: { ...sim.env, SIM_SLOW: 'b:0.5', SIM_NOISE: '0.002' } };
-    const id = await addWatch(server, { name: 'nightly', every: '24h', spec });
+    const clockAt = (ms) => new Date(Date.now() + ms).toISOString().slice(11, 16);
+    const window = { from: clockAt(-hour), until: clockAt(hour) };
+    const id = await addWatch(server, { name: 'nightly', every: '24h', window, spec: slowPairs('b') });
     await sweepsAre(server, id, 1);
     calendar.move(day);
     await sweepsAre(server, id, 2);
@@ -234,11 +244,63 @@ describe('watches', { concurrency: 3 }, () => {
 
     b.signal('SIGKILL');
     await b.ended();
-    await agentOf('b', 'b-boot-2');
+    const repaired = await agentOf('b', 'b-boot-2');
     const watch = await sweepsAre(server, id, 3);
     assert.deepEqual(watch.last.nodes, ['b'], 'nobody has mended it');
     assert.ok(Date.parse(watch.next) > Date.now() + calendar.ahead);
     assert.equal((await suspects())[0].results.length, 3);
+
+    calendar.move(2 * hour);
+    repaired.signal('SIGTERM');
+    await repaired.ended();
+    await agentOf('b', 'b-boot-3');
+    await waitFor(
+      async () => (await suspects())[0].changed,
+      'nobody has seen that the machine changed',
+      60000,
+    );
+    assert.equal((await watchOf(server, id)).counts.sweeps, 3, 'the window is closed');
+    calendar.move(22 * hour);
+    await sweepsAre(server, id, 4);
+    assert.equal((await suspects())[0].results.length, 4);
+  });
+
+  test('a suspect passes by the watch that named it, or when that is gone', limit, async (t) => {
+    const calendar = new Calendar(t);
+    const server = await startServer(t, { env: calendar.env });
+    await startFleet(t, server, 4, ['--ranks', '2']);
+    const [id, other] = await Promise.all(
+      ['sim-2', 'sim-9'].map((node) => addWatch(server, { name: node, every: '24h', spec: slowPairs(node) })),
+    );
+    const suspects = async () => (await server.get('/api/v1/suspects')).suspects.map(({ node }) => node);
+    let n = 1;
+    for (; n <= 3; n++) {
+      await sweepsAre(server, id, n);
+      await sweepsAre(server, other, n);
+      calendar.move(day);
+    }
+    assert.deepEqual(await suspects(), ['sim-2']);
+    await sweepsAre(server, id, n);
+    assert.equal((await sweepsAre(server, other, n)).last.answer, 'pass');
+    assert.equal((await server.request('DELETE', `/api/v1/watches/${id}`)).status, 204);
+    calendar.move(day);
+    await sweepsAre(server, other, n + 1);
+    assert.deepEqual(await suspects(), []);
+  });
+
+  test('a clock that is set back does not put a watch off', limit, async (t) => {
+    const calendar = new Calendar(t);
+    calendar.move(30 * day);
+    const server = await startServer(t, { env: calendar.env });
+    await startFleet(t, server, 2);
+    const id = await addWatch(server, { name: 'nightly', every: '24h', spec: sim });
+    await sweepsAre(server, id, 1);
+    calendar.move(-30 * day);
+    const isSoon = ({ next }) => Date.parse(next) <= Date.now() + day;
+    await until(server, id, isSoon, 'it is due when the wrong clock said so');
+    calendar.move(day);
+    const watch = await sweepsAre(server, id, 2);
+    assert.equal(watch.last.evidence.measured, 2);
   });
 
   test('a server that is killed at any moment does nothing twice', limit, async (t) => {
@@ -367,9 +429,8 @@ describe('watches', { concurrency: 3 }, () => {
     const drain = { on: ['culprit'], argv: ['{config_dir}/act', '{node}'], command_s: 600 };
     fs.writeFileSync(path.join(hooks, 'drain.json'), JSON.stringify(drain));
     const server = await startServer(t, { env: calendar.env, args: ['--hooks', hooks] });
-    const slow = await startChanging(t, server);
-    slow('sim-2:0.5');
-    const spec = { ...sim, pattern: 'pairs', env: { ...sim.env, SIM_NOISE: '0.002' } };
+    await startFleet(t, server, 4, ['--ranks', '2']);
+    const spec = slowPairs('sim-2');
     const id = await addWatch(server, { name: 'nightly', every: '24h', mode: 'act', spec });
     await sweepsAre(server, id, 1);
     calendar.move(day);
@@ -388,6 +449,41 @@ describe('watches', { concurrency: 3 }, () => {
     assert.equal(watch.actions.length, 1);
     const [, pid] = fs.readFileSync(done, 'utf8').match(/^sim-2 (\d+)\n$/);
     process.kill(Number(pid));
+  });
+
+  test('who clears a suspect has resumed it, and a failure counts without its watch', limit, async (t) => {
+    const calendar = new Calendar(t);
+    const hooks = tempDir(t);
+    const go = path.join(hooks, 'go');
+    fs.writeFileSync(
+      path.join(hooks, 'act'),
+      `#!/bin/sh\nuntil [ -e ${go} ]; do sleep 0.05; done\nexit $(cat ${go})\n`,
+      { mode: 0o755 },
+    );
+    const drain = { on: ['culprit'], argv: ['{config_dir}/act', '{node}'], most_nodes: 1 };
+    fs.writeFileSync(path.join(hooks, 'drain.json'), JSON.stringify(drain));
+    fs.writeFileSync(go, '0');
+    const server = await startServer(t, { env: calendar.env, args: ['--hooks', hooks] });
+    await startFleet(t, server, 4, ['--ranks', '2']);
+    const watch = { name: 'nightly', every: '24h', mode: 'act', spec: slowPairs('sim-2') };
+    const id = await addWatch(server, watch);
+    const suspect = async () => (await server.get('/api/v1/suspects')).suspects[0];
+    const drained = async (n, state) => {
+      await sweepsAre(server, id, n);
+      calendar.move(day);
+      await sweepsAre(server, id, n + 1);
+      await until(server, id, ({ actions }) => actions[0]?.state === state, 'it is not drained');
+    };
+    await drained(1, 'done');
+    assert.deepEqual((await suspect()).held, { drain: true });
+    assert.equal((await server.request('DELETE', '/api/v1/suspects/sim-2')).status, 204);
+    fs.rmSync(go);
+    calendar.move(day);
+    await drained(3, 'running');
+    assert.equal((await watchOf(server, id)).actions.length, 2);
+    assert.equal((await server.request('DELETE', `/api/v1/watches/${id}`)).status, 204);
+    fs.writeFileSync(go, '1');
+    await waitFor(async () => !(await suspect()).held.drain, 'its failure is lost', 60000);
   });
 
   test('a hook that makes no sense keeps the server from starting', limit, async (t) => {
@@ -425,10 +521,15 @@ describe('watches', { concurrency: 3 }, () => {
       count.json.errors.map((error) => error.pointer),
       ['/every/1', '/spec/nodes/count'],
     );
+    const avoiding = await post({ name: 'x', every: '1h', spec: { avoid_suspects: true } });
+    assert.deepEqual(
+      avoiding.json.errors.map((error) => error.pointer),
+      ['/spec/avoid_suspects'],
+    );
     const launch = { name: 'nowhere' };
     assert.deepEqual(
       (await post({ name: 'x', every: '1h', spec: { launch } })).json.errors.map((error) => error.pointer),
-      ['/launch/name'],
+      ['/spec/launch/name'],
     );
   });
 });

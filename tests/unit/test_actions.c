@@ -56,7 +56,7 @@ static void fire(struct trial *trial, const char *event, const char *nodes, bool
                  int64_t now_ms)
 {
     json_t *names = json_loads(nodes, 0, NULL);
-    const struct action_event what = {event, names, "r", "it is slow"};
+    const struct action_event what = {event, names, "r", "it is slow", false};
 
     assert_non_null(names);
     actions_add(trial->watch, &trial->hooks, &what, may_act, trial->standings, now_ms);
@@ -120,6 +120,37 @@ TEST(a_node_is_drained_once_and_only_what_was_drained_is_resumed)
     fire(trial, "culprit", "[\"a\"]", true, 6000);
     end_all(trial, "failed");
     assert_true(standing_is_clean(json_object_get(trial->standings, "a")));
+}
+
+TEST(a_hook_that_nothing_undoes_is_run_for_a_node_each_time)
+{
+    struct trial *trial = *state;
+
+    trial->post.is_per_node = true;
+    fire(trial, "fail", "[\"a\"]", true, 1000);
+    end_all(trial, "done");
+    fire(trial, "fail", "[\"a\"]", true, 2000);
+    assert_int_equal(count(trial, "post", "due"), 1);
+    assert_false(standing_is_held(json_object_get(trial->standings, "a")));
+}
+
+TEST(a_node_that_was_not_resumed_is_resumed_later_and_nothing_else_is_run)
+{
+    struct trial *trial = *state;
+    json_t *names = json_pack("[s]", "a");
+    const struct action_event again = {"recovered", names, "r", "", .is_again = true};
+
+    trial->post.on = trial->on[1];
+    fire(trial, "culprit", "[\"a\"]", true, 1000);
+    end_all(trial, "done");
+    fire(trial, "recovered", "[\"a\"]", true, 2000);
+    end_all(trial, "failed");
+    actions_add(trial->watch, &trial->hooks, &again, true, trial->standings, 3000);
+    assert_int_equal(count(trial, "resume", "due"), 1);
+    assert_int_equal(count(trial, "post", "due"), 0);
+    end_all(trial, "done");
+    assert_false(standing_is_held(json_object_get(trial->standings, "a")));
+    json_decref(names);
 }
 
 TEST(a_hook_is_limited_in_an_hour)
