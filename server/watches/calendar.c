@@ -137,10 +137,9 @@ static int64_t first_from(const struct calendar *calendar, int64_t from_ms)
     int64_t day = from_ms - from_ms % CALENDAR_DAY_MS, periods;
 
     if (calendar->period_ms > 0) {
-        if (from_ms <= calendar->anchor_ms)
-            return calendar->anchor_ms;
-        periods = (from_ms - calendar->anchor_ms + calendar->period_ms - 1) /
-                  calendar->period_ms;
+        periods = (from_ms - calendar->anchor_ms) / calendar->period_ms;
+        if (calendar->anchor_ms + periods * calendar->period_ms < from_ms)
+            periods++;
         return calendar->anchor_ms + periods * calendar->period_ms;
     }
     for (size_t i = 0; i < calendar->n_times; i++)

@@ -15,7 +15,7 @@
 
 struct calendar {
     int64_t period_ms;                    /* 0: at `times` */
-    int64_t anchor_ms;                    /* with a period: the first due time */
+    int64_t anchor_ms;                    /* with a period: one of the due times */
     int64_t times_ms[CALENDAR_TIMES_MAX]; /* of the day, ascending */
     size_t n_times;
     bool has_window;           /* else it is open all day */

@@ -681,6 +681,15 @@ static void tick_suspect(struct watches *watches, json_t *node, int64_t at_ms)
     store_submit(watches->config.store, write, true, NULL, NULL);
 }
 
+/* If the clock was set back, the stored time is too far ahead. */
+static void limit_next(struct watch *watch, int64_t at_ms)
+{
+    int64_t next_ms = calendar_next(&watch->request.calendar, at_ms);
+
+    if (json_get_int(watch->doc, "next_ms", 0) > next_ms)
+        json_object_set_new(watch->doc, "next_ms", json_integer((json_int_t)next_ms));
+}
+
 static void on_tick(uv_timer_t *timer)
 {
     struct watches *watches = timer->data;
@@ -697,6 +706,7 @@ static void on_tick(uv_timer_t *timer)
     TAILQ_FOREACH (watch, &watches->list, entry) {
         if (watch->is_awaiting)
             continue;
+        limit_next(watch, at_ms);
         if (json_is_object(json_object_get(watch->doc, "sweep")))
             tick_sweep(watch, at_ms);
         else

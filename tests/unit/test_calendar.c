@@ -23,13 +23,14 @@ static struct calendar calendar_of(const char *every, const char *window, size_t
     return calendar;
 }
 
-TEST(a_period_begins_with_its_anchor)
+TEST(a_period_goes_through_its_anchor)
 {
     struct calendar calendar = calendar_of("\"6h\"", NULL, 0);
     int64_t anchor = calendar.anchor_ms;
 
     assert_int_equal(calendar_next(&calendar, anchor - 1), anchor);
-    assert_int_equal(calendar_next(&calendar, anchor - 5 * DAY), anchor);
+    assert_int_equal(calendar_next(&calendar, anchor - 5 * DAY),
+                     anchor - 5 * DAY + 6 * HOUR);
     assert_int_equal(calendar_next(&calendar, anchor), anchor + 6 * HOUR);
     assert_int_equal(calendar_next(&calendar, anchor + 6 * HOUR - 1), anchor + 6 * HOUR);
     assert_int_equal(calendar_count(&calendar, anchor, anchor + DAY, 100), 4);
