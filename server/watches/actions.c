@@ -100,8 +100,8 @@ static bool add(json_t *watch, const struct hook *hook, const struct action_even
 
     id_run(id);
     json_array_insert_new(list_of(watch), 0,
-                          json_pack("{s:s, s:I, s:s, s:s, s:O, s:s, s:o, s:s, s:s}", "id",
-                                    id, "time_ms", clock_format_ms(now_ms, time), "event",
+                          json_pack("{s:s, s:s, s:s, s:s, s:O, s:s, s:o, s:s, s:s}", "id",
+                                    id, "time", clock_format_ms(now_ms, time), "event",
                                     event->event, "hook", hook->name, "nodes", nodes,
                                     "run", event->run, "sentence",
                                     json_clean_string(event->sentence), "state", state,

@@ -157,12 +157,19 @@ TEST(a_hook_is_limited_in_an_hour)
 {
     struct trial *trial = *state;
 
+    const int64_t now_ms = INT64_C(1700000000000);
+    const json_t *actions = json_object_get(trial->watch, "actions");
+
     for (int i = 0; i < 5; i++)
-        fire(trial, "fail", "[\"a\",\"b\"]", true, 1000);
+        fire(trial, "fail", "[\"a\",\"b\"]", true, now_ms);
+    assert_string_equal(json_get_str(json_array_get(actions, 0), "time", ""),
+                        "2023-11-14T22:13:20.000Z");
     assert_int_equal(count(trial, "post", "due"), 3);
     assert_int_equal(count(trial, "post", "refused"), 2);
     end_all(trial, "done");
-    fire(trial, "fail", "[\"a\"]", true, 1000 + 3600000);
+    fire(trial, "fail", "[\"a\"]", true, now_ms + 3599999);
+    assert_int_equal(count(trial, "post", "due"), 0);
+    fire(trial, "fail", "[\"a\"]", true, now_ms + 3600000);
     assert_int_equal(count(trial, "post", "due"), 1);
 }
 
