@@ -130,8 +130,6 @@ describe('summaries in streams', { concurrency: 4 }, () => {
     const next = await server.startAgain();
     const again = await follow(next, id);
     await again.ended(90000);
-    const messages = summariesOf(again);
-    assert.ok(messages.length > 2);
-    await assertLikeAnswer(next, id, messages);
+    await assertLikeAnswer(next, id, summariesOf(again));
   });
 });
