@@ -37,7 +37,7 @@ for (const [name, path, ready] of /** @type {any[][]} */ ([
     const { page } = await openPage(t);
     const url = server.url + path(id);
     const cold = await requestsOf(page, url, ready);
-    assert.ok(cold.length <= 11, JSON.stringify(cold.map((one) => one.url)));
+    assert.ok(cold.length <= 12, JSON.stringify(cold.map((one) => one.url)));
     /* Two levels: index.html names all files, and no file leads to a further one. */
     for (const { url: file, by } of cold.filter((one) => one.url.startsWith('/assets/'))) {
       assert.ok(by.type === 'parser' || /\/icon-/.test(file), `${file} by ${by.type}`);
