@@ -48,6 +48,11 @@ void arrivals_add(struct arrivals *arrivals, struct arrival arrival)
         arrivals->of[arrivals->n++] = arrival;
 }
 
+size_t arrivals_bytes(int64_t n)
+{
+    return offsetof(struct arrivals, of) + (size_t)n * sizeof(struct arrival);
+}
+
 /* ---- Clocks ---- */
 
 /* The machine of a rank's clock, or a new one; neighbours mostly share it. */

@@ -10,6 +10,7 @@
 #ifndef RINGBENCH_WORKER_BENCH_ARRIVAL_H
 #define RINGBENCH_WORKER_BENCH_ARRIVAL_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define ARRIVALS_MAX 32 /* of a row: its first calls */
@@ -32,6 +33,9 @@ void arrivals_init(struct arrivals *arrivals);
 
 /* One more, or nothing when there are enough. */
 void arrivals_add(struct arrivals *arrivals, struct arrival arrival);
+
+/* The bytes of a record with the first n. */
+size_t arrivals_bytes(int64_t n);
 
 /* By rank: how long after the middle one (of an even number the earlier of both) it came,
  * had all of its machine left the barrier with the first of them; the median over the

@@ -19,6 +19,7 @@
 #define ROUNDING 1e-6
 #define SETTLED_PART 0.02 /* of the calls' time: a skew that does not matter ... */
 #define SETTLE_MAX 4      /* ... and how often to try for one */
+#define SKEW_BYTES 262144 /* about as much as all ranks exchange of a row's barriers */
 
 /* What this rank measured, as it is exchanged. */
 struct own_figures {
@@ -300,41 +301,68 @@ static int time_isolated(struct loop *loop, struct own_figures *own, struct erro
     return 0;
 }
 
-/* How a barrier went, as the ranks tell each other. */
-struct settling {
-    struct arrivals arrivals;
-    double us; /* that the calls behind it are expected to take */
-};
+/* The slowest rank's of what each tells. */
+static int agree_on(const struct loop *loop, double *us, struct error *err)
+{
+    int n = loop->bench->file->world_size;
+    double *all = memory_zeroed((size_t)n, sizeof(*all), "times");
+    int status = bench_allgather(loop->bench, us, sizeof(*us), all, err);
 
-/* A rank that slept in the barrier leaves it late. Repeat it until the ranks leave close
- * together compared with the calls, which take long if there are many of them. */
+    for (int i = 0; !status && i < n; i++)
+        *us = all[i] > *us ? all[i] : *us;
+    free(all);
+    return status;
+}
+
+/* The first arrivals of all ranks, by rank; the caller's to free. Thousands of ranks
+ * exchange megabytes if each sends all of its own. */
+static struct arrivals *gather_arrivals(const struct loop *loop, struct arrivals own,
+                                        int64_t most, struct error *err)
+{
+    size_t n = (size_t)loop->bench->file->world_size;
+
+    own.n = own.n < most ? own.n : most;
+    size_t bytes = arrivals_bytes(own.n);
+    char *packed = memory_zeroed(n, bytes, "arrivals");
+    struct arrivals *all = memory_zeroed(n, sizeof(*all), "arrivals");
+    int status = bench_allgather(loop->bench, &own, bytes, packed, err);
+
+    for (size_t i = 0; !status && i < n; i++)
+        memcpy(&all[i], packed + i * bytes, bytes);
+    free(packed);
+    if (!status)
+        return all;
+    free(all);
+    return NULL;
+}
+
+/* Repeat a barrier until the ranks leave it close together compared with the calls: a
+ * rank that slept in it leaves it late. */
 static int settle(struct loop *loop, struct error *err)
 {
     int n = loop->bench->file->world_size;
-    struct settling *all = memory_zeroed((size_t)n, sizeof(*all), "arrivals");
-    struct arrivals *last = memory_zeroed((size_t)n, sizeof(*last), "arrivals");
-    bool is_settled = loop->bench->backend->timing != NULL;
-    int status = 0;
+    double us = loop->submit_us * (double)loop->iters, skew_us = HUGE_VAL;
 
-    for (int i = 0; !status && !is_settled && i < SETTLE_MAX; i++) {
-        struct settling own = {.us = loop->submit_us * (double)loop->iters};
+    if (loop->bench->backend->timing ||
+        loop->bench->file->spec->timing == TIMING_ISOLATED)
+        return 0;
+    if (agree_on(loop, &us, err))
+        return -1;
+    for (int i = 0; i < SETTLE_MAX && skew_us > SETTLED_PART * us; i++) {
+        struct arrivals own = {.clock = loop->arrivals.clock}, *all;
         struct arrival arrival = {.in_ns = clock_monotonic_ns()};
-        double us = 0;
 
-        arrivals_init(&own.arrivals);
-        status = bench_barrier(loop->bench, err);
+        if (bench_barrier(loop->bench, err))
+            return -1;
         arrival.out_ns = arrival.came_ns = clock_monotonic_ns();
-        arrivals_add(&own.arrivals, arrival);
-        status = status || bench_allgather(loop->bench, &own, sizeof(own), all, err);
-        for (int k = 0; !status && k < n; k++) {
-            last[k] = all[k].arrivals;
-            us = all[k].us > us ? all[k].us : us;
-        }
-        is_settled = !status && arrivals_skew_us(last, n) <= SETTLED_PART * us;
+        arrivals_add(&own, arrival);
+        all = gather_arrivals(loop, own, 1, err);
+        if (!all)
+            return -1;
+        skew_us = arrivals_skew_us(all, n);
+        free(all);
     }
-    free(all);
-    free(last);
-    return status ? -1 : 0;
+    return 0;
 }
 
 /* loop->iters submissions, timed as the row is to be. */
@@ -369,19 +397,6 @@ static long most_iters(const struct bench *bench)
     return spec->timing == TIMING_ISOLATED              ? 1
            : spec->per_iter || bench_replays(bench) > 0 ? RUN_SPEC_ITERS_USUAL
                                                         : BLOCK_ITERS_MAX;
-}
-
-/* The slowest rank's of what each tells. */
-static int agree_on(const struct loop *loop, double *us, struct error *err)
-{
-    int n = loop->bench->file->world_size;
-    double *all = memory_zeroed((size_t)n, sizeof(*all), "times");
-    int status = bench_allgather(loop->bench, us, sizeof(*us), all, err);
-
-    for (int i = 0; !status && i < n; i++)
-        *us = all[i] > *us ? all[i] : *us;
-    free(all);
-    return status;
 }
 
 /* So many submissions, if each takes `us`, fill a block. */
@@ -526,14 +541,19 @@ static void find_late(const struct loop *loop, const struct arrivals *all,
 static int combine_arrivals(const struct loop *loop, struct measurement *out,
                             struct error *err)
 {
-    int n = loop->bench->file->world_size;
-    struct arrivals *all = memory_zeroed((size_t)n, sizeof(*all), "arrivals");
-    int status = bench_allgather(loop->bench, &loop->arrivals, sizeof(*all), all, err);
+    bool is_isolated = loop->bench->file->spec->timing == TIMING_ISOLATED;
+    int64_t share =
+        SKEW_BYTES / loop->bench->file->world_size / (int64_t)sizeof(struct arrival);
+    int64_t most = is_isolated ? ARRIVALS_MAX : share;
 
-    if (!status && loop->bench->rank == 0)
+    if (loop->bench->backend->timing && !is_isolated)
+        return 0; /* a model's barriers have no skew */
+    struct arrivals *all =
+        gather_arrivals(loop, loop->arrivals, most > 1 ? most : 1, err);
+    if (all && loop->bench->rank == 0)
         find_late(loop, all, out);
     free(all);
-    return status;
+    return all ? 0 : -1;
 }
 
 /* What one more rank, number `place` of n, measured. */
