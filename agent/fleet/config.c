@@ -10,7 +10,7 @@
 #include "common/base/memory.h"
 
 #define NODES_MAX 100000
-#define SLOW_MAX 65536 /* bytes */
+#define SLOW_MAX 1048576 /* bytes, with the end */
 
 static const char program[] = "ringbench-sim";
 static const char summary[] =
@@ -65,9 +65,11 @@ static bool is_place(const struct fleet_config *config, const char *place, size_
     const char *slash = memchr(place, '/', len);
     size_t first = slash ? (size_t)(slash - place) : len;
 
-    if (slash)
-        return numbered(place, first, "sim-", config->nodes) &&
-               numbered(slash + 1, len - first - 1, "sim-", config->nodes);
+    if (slash) {
+        long a = numbered(place, first, "sim-", config->nodes);
+        long b = numbered(slash + 1, len - first - 1, "sim-", config->nodes);
+        return a && b && a != b;
+    }
     return (len == 1 && *place == '*') || numbered(place, len, "sim-", config->nodes) ||
            numbered(place, len, "rack-", config->racks);
 }
@@ -93,16 +95,22 @@ static int check_slow(const struct fleet_config *config, const char *list,
 static int read_slow(const char *path, char out[SLOW_MAX], struct error *err)
 {
     FILE *file = fopen(path, "re");
-    size_t len = 0;
+    size_t len = file ? fread(out, 1, SLOW_MAX, file) : 0, kept = 0;
+    int failure = file && !ferror(file) ? 0 : errno;
 
-    if (!file)
-        return error_set_errno(err, ERROR_INVALID, errno, "--slow: %s", path);
-    while (len < SLOW_MAX - 64 && fscanf(file, "%63s", out + len) == 1) {
-        len += strlen(out + len);
-        out[len++] = ',';
-    }
-    fclose(file);
-    out[len > 0 ? len - 1 : 0] = '\0';
+    if (file)
+        fclose(file);
+    if (failure)
+        return error_set_errno(err, ERROR_INVALID, failure, "--slow: %s", path);
+    if (len == SLOW_MAX)
+        return error_set(err, ERROR_INVALID, "--slow: %s has more than %d bytes", path,
+                         SLOW_MAX - 1);
+    for (size_t i = 0; i < len; i++)
+        if (!isspace((unsigned char)out[i]))
+            out[kept++] = out[i] ? out[i] : '?';
+        else if (kept > 0 && out[kept - 1] != ',')
+            out[kept++] = ',';
+    out[kept > 0 && out[kept - 1] == ',' ? kept - 1 : kept] = '\0';
     return 0;
 }
 

@@ -198,9 +198,11 @@ describe('a simulated fleet', { concurrency: 4 }, () => {
     fs.writeFileSync(file, '');
     await startFleet(t, server, 8, ['--ranks', '1', '--slow', `@${file}`]);
     const pairs = sim({ pattern: 'pairs', sizes: ['64M'] });
+    const many = `sim-1:1,sim-2:1,sim-3:1,sim-4:1,sim-5:1,sim-7:1,sim-8:1,sim-1/sim-8:1,sim-6:0.25`;
     for (const [text, answer, nodes] of /** @type {any[][]} */ ([
       ['', 'none', []],
       ['sim-6:0.5\n', 'slow_node', ['sim-6']],
+      [`\n${many}\n`, 'slow_node', ['sim-6']],
       ['sim-1/sim-2:0.5\n', 'slow_link', ['sim-1', 'sim-2']],
       ['', 'none', []],
     ])) {
@@ -426,7 +428,9 @@ describe('a simulated fleet', { concurrency: 4 }, () => {
     refused([...server, '--slow', 'sim-1/sim-99:0.5'], /'sim-1\/sim-99' .*sim-1 to sim-16/);
     refused([...server, '--slow', 'rack-1:0.5'], /'rack-1' .*--racks N/);
     refused([...server, '--racks', '2', '--slow', 'rack-3:0.5'], /'rack-3' .*rack-1 to rack-2/);
+    refused([...server, '--slow', 'sim-1/sim-1:0.5'], /'sim-1\/sim-1' .*two nodes/);
     refused([...server, '--slow', '@/no/such/file'], /\/no\/such\/file: No such file/);
+    refused([...server, '--slow', '@/'], /\/: Is a directory/);
     refused([...server, '--racks', '17'], /\b17 .*16 nodes/);
     refused([...server, '--seed', 'x'], /--seed: 'x'/);
     const { stderr } = spawnSync(

@@ -67,6 +67,7 @@ TEST(errors_name_the_variable)
         {"SIM_SLOW=a:0.5@", "'a:0.5@'"},
         {"SIM_SLOW=a:0.5@3-", "'a:0.5@3-'"},
         {"SIM_SLOW=a:0.5@3-4-5", "'a:0.5@3-4-5'"},
+        {"SIM_SLOW=a:0.5@7-4", "'a:0.5@7-4'"},
     };
 
     for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {

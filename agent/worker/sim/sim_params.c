@@ -107,6 +107,8 @@ int sim_slow_next(const char **list, struct sim_slow *out)
             return -1;
         if (*at == '-' && (at++, !read_part(&at, ",", &out->last)))
             return -1;
+        if (out->last < out->from_case)
+            return -1;
     }
     *list = at + (*at == ',');
     return 1;
