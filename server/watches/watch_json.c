@@ -69,8 +69,9 @@ static json_t *coverage_json(const json_t *doc, const json_t *names, int64_t hor
 
     json_decref(stale);
     json_object_set_new(out, "sentence",
-                        template_text("{measured} of {nodes} node{nodes:/s} measured in "
-                                      "the last {hours} h",
+                        template_text(n == 0 ? "there is no node to measure so far"
+                                             : "{measured} of {nodes} node{nodes:/s} "
+                                               "measured in the last {hours} h",
                                       out, NULL));
     return out;
 }

@@ -526,6 +526,8 @@ describe('watches', { concurrency: 3 }, () => {
       avoiding.json.errors.map((error) => error.pointer),
       ['/spec/avoid_suspects'],
     );
+    const none = await post({ name: 'x', every: '1h', spec: { nodes: { labels: { pool: 'typo' } } } });
+    assert.match(none.json.coverage.sentence, /no node/);
     const launch = { name: 'nowhere' };
     assert.deepEqual(
       (await post({ name: 'x', every: '1h', spec: { launch } })).json.errors.map((error) => error.pointer),
