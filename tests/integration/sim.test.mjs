@@ -334,7 +334,7 @@ describe('the simulation', { concurrency: 4 }, () => {
     const { server } = await startCluster(t, 1, { agent: { ranks: 2 } });
     // 1 + 10 calls of some 350 ms, and one for the check, at a tenth: 0.4 s.
     const { id } = await server.run({
-      ...sim({ SIM_SLEEP_FRACTION: '0.1', SIM_RING_GBS: '1', SIM_TREE_GBS: '1' }),
+      ...sim({ SIM_SLEEP_FRACTION: '0.1', SIM_NOISE: '0', SIM_RING_GBS: '1', SIM_TREE_GBS: '1' }),
       sizes: ['350M'],
       iters: 10,
       in_place: false,
