@@ -82,11 +82,13 @@ function useOffers(app) {
 }
 
 /* {lines, byField, isHopeless}: the server's own word on a request; a later question makes an earlier
- * one void. */
+ * one void. Errors of the request that was sent stand until it changes. */
 function useCheck(app, spec, errorsOf) {
   const [found, setFound] = useState({ lines: [], byField: {}, isHopeless: false });
+  const latest = useRef(new AbortController());
   useEffect(() => {
     const checking = new AbortController();
+    latest.current = checking;
     const timer = setTimeout(async () => {
       try {
         const answer = await app.api.validate(spec, checking.signal);
@@ -105,7 +107,11 @@ function useCheck(app, spec, errorsOf) {
       checking.abort();
     };
   }, [JSON.stringify(spec)]);
-  return [found, (byField) => setFound((old) => ({ ...old, byField }))];
+  const showErrors = (byField) => {
+    latest.current.abort();
+    setFound((old) => ({ ...old, byField }));
+  };
+  return [found, showErrors];
 }
 
 /* Where there is one, nobody chooses. */
