@@ -19,6 +19,7 @@
 #define AGENT_ID_MAX 128
 #define CONNECT_ALLOWANCE_MS 45000L /* above the server's poll limit */
 #define LEAVE_MS 5000L
+#define TELL_MS 1000L
 #define QUICK_S 0.05 /* an empty answer in less than this is no long poll */
 
 struct link {
@@ -399,6 +400,7 @@ static void on_announce_reply(void *arg, const struct http_reply *reply)
     link->request = NULL;
     if (reply->status != 204)
         log_debug("could not announce the leave: %s", reply->text);
+    sender_set_agent(link->sender, link->agent);
     link->handlers.on_told(link->handlers.arg);
 }
 
@@ -408,7 +410,7 @@ bool link_announce_leave(struct link *link, const char *reason)
     json_t *body = json_pack("{s:s}", "reason", reason);
     char *text = body ? json_text(body) : NULL;
     struct http_request_params params = {
-        .method = "POST", .path = path, .body = text, .timeout_ms = LEAVE_MS};
+        .method = "POST", .path = path, .body = text, .timeout_ms = TELL_MS};
 
     snprintf(path, sizeof(path), "/api/v1/agents/%s/leave", link->agent);
     if (text && link->agent[0] != '\0') {
@@ -416,6 +418,10 @@ bool link_announce_leave(struct link *link, const char *reason)
         http_client_cancel(link->request);
         link->request =
             http_client_send(link->client, &params, on_announce_reply, link, NULL);
+        /* Events wait: a signal to all processes of a job ends workers, too, and the
+         * server has to know why before it hears of these. */
+        if (link->request)
+            sender_set_agent(link->sender, NULL);
     }
     free(text);
     json_decref(body);

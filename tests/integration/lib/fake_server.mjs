@@ -19,6 +19,7 @@ export class FakeServer {
     this.isKnown = false;
     this.hasLeft = false;
     this.leaves = []; // reasons announced, with the number of events stored before
+    this.leaveAfterMs = 0; // until it takes an announcement
     this.waiting = []; // parked polls
     this.refuse = null; // (event) => text, to answer 422 to a batch
     this.answer = null; // (request, body) => {status, body} or undefined
@@ -92,8 +93,11 @@ export class FakeServer {
     if (request.url.startsWith('/api/v1/agents/a-1/commands')) return this.poll(request, response);
     if (request.url === '/api/v1/agents/a-1/events') return this.store(response, body);
     if (request.url === '/api/v1/agents/a-1/leave') {
-      this.leaves.push([JSON.parse(body).reason, this.events.length]);
-      return this.reply(response, 204);
+      setTimeout(() => {
+        this.leaves.push([JSON.parse(body).reason, this.events.length]);
+        this.reply(response, 204);
+      }, this.leaveAfterMs);
+      return undefined;
     }
     if (request.method === 'DELETE') {
       this.hasLeft = true;
