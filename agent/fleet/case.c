@@ -42,7 +42,7 @@ struct fleet_case {
     int64_t row_began_ns;
     double row_s; /* that it really takes */
     uint64_t series, size;
-    uint64_t hangs_at;    /* this operation never ends; 0: none */
+    uint64_t hangs_at;    /* the operation that hangs, from 1; 0: none */
     uv_timer_t timers[2]; /* of the row and of the progress */
     int n_handles;
 };
@@ -331,7 +331,7 @@ static void begin(struct fleet_case *one)
     begin_rows(one);
 }
 
-/* ---- What nodes do ---- */
+/* ---- Calls of the nodes ---- */
 
 struct fleet_case *fleet_case_create(uv_loop_t *loop, const struct fleet_config *config,
                                      const struct command *start)

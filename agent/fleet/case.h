@@ -16,7 +16,7 @@ void fleet_case_destroy(struct fleet_case *one); /* NULL is fine */
 
 const struct case_id *fleet_case_id(const struct fleet_case *one);
 
-/* No node has any of it. */
+/* Whether no node has a rank of it any more. */
 bool fleet_case_is_over(const struct fleet_case *one);
 
 /* The node's ranks join. When all nodes of the case have, it begins. */

@@ -1,4 +1,4 @@
-/* engine_call.h - commands of launchers and of hooks, run as processes beside the loop */
+/* engine_call.h - run the commands of launchers and hooks as child processes */
 #ifndef RINGBENCH_SERVER_LAUNCH_ENGINE_CALL_H
 #define RINGBENCH_SERVER_LAUNCH_ENGINE_CALL_H
 

@@ -22,7 +22,7 @@ struct store;
 
 struct jobs_config {
     struct store *store;   /* borrowed; it outlives the jobs */
-    const char *job_dir;   /* for the jobs' files, if their launcher names no other */
+    const char *job_dir;   /* of the jobs' files, unless the launcher has its own */
     const char *launchers; /* the directory, or NULL: there are none */
     bool has_tokens;       /* the server asks for tokens, so agents need one */
 };

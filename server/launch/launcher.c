@@ -103,7 +103,7 @@ static void check_who(json_t *who, const char *pointer, struct problems *problem
             problems_add(problems, pointer, "must have strings only");
 }
 
-/* See check_templates. */
+/* Templates are checked together, by check_templates. */
 static void check_later(json_t *value, const char *pointer, struct problems *problems)
 {
     (void)value, (void)pointer, (void)problems;

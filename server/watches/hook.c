@@ -1,4 +1,4 @@
-/* hook.c - what a watch has done about what it finds */
+/* hook.c - hooks: commands that the server runs when a watch finds something */
 #include "server/watches/hook.h"
 
 #include <errno.h>
@@ -40,7 +40,7 @@ static void check_on(json_t *on, const char *pointer, struct problems *problems)
                      "must be an array of fail, culprit, recovered and stale");
 }
 
-/* See check_templates. */
+/* Templates are checked together, by check_templates. */
 static void check_later(json_t *value, const char *pointer, struct problems *problems)
 {
     (void)value, (void)pointer, (void)problems;

@@ -1,5 +1,5 @@
-/* hook.h - what a watch has done about what it finds: a file of hooks.d, understood
- * (docs/watches.md, "Hooks") */
+/* hook.h - hooks: commands that the server runs when a watch finds something, read from
+ * the files of hooks.d (docs/watches.md, "Hooks") */
 #ifndef RINGBENCH_SERVER_WATCHES_HOOK_H
 #define RINGBENCH_SERVER_WATCHES_HOOK_H
 

@@ -223,18 +223,22 @@ describe('the agent', { concurrency: 6 }, () => {
     assert.ok(server.hasLeft);
   });
 
-  test('a signal to agent and workers alike: the leave is known before the end of these', limit, async (t) => {
-    const { server, agent } = await up(t);
-    server.leaveAfterMs = 400;
-    server.command(startCommand('polite'));
-    await running(server);
-    const before = server.events.length;
-    agent.signal('SIGTERM');
-    for (const pid of agent.workers()) process.kill(Number(pid), 'SIGTERM');
-    assert.deepEqual(await agent.ended(), { code: 0, signal: null });
-    assert.deepEqual(server.leaves, [['told to terminate (SIGTERM)', before]]);
-    assert.ok(server.ofType('exit').length > 0);
-  });
+  test(
+    'a signal to agent and workers alike: the leave is known before the end of these',
+    limit,
+    async (t) => {
+      const { server, agent } = await up(t);
+      server.leaveAfterMs = 400;
+      server.command(startCommand('polite'));
+      await running(server);
+      const before = server.events.length;
+      agent.signal('SIGTERM');
+      for (const pid of agent.workers()) process.kill(Number(pid), 'SIGTERM');
+      assert.deepEqual(await agent.ended(), { code: 0, signal: null });
+      assert.deepEqual(server.leaves, [['told to terminate (SIGTERM)', before]]);
+      assert.ok(server.ofType('exit').length > 0);
+    },
+  );
 
   test('^C again ends it at once', limit, async (t) => {
     const { server, agent } = await up(t);

@@ -14,7 +14,7 @@ struct blocks {
     struct bench *bench;
     long n;                             /* shared so far */
     long n_before;                      /* before the latest were shared */
-    double own[2 + 2 * BLOCKS_AT_ONCE]; /* what this rank tells: see `parts` */
+    double own[2 + 2 * BLOCKS_AT_ONCE]; /* this rank's part of `parts` */
     double *us;         /* by group, samples.max each: mean over its ranks */
     double *enqueue_us; /* likewise */
     double *shares;     /* by rank: sum over blocks of its time over its group's mean */

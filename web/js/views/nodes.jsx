@@ -252,7 +252,7 @@ function NodeRow({ node, view, now }) {
 }
 
 /* The last level that a watch measured with the node, beside the usual range, and how long ago the node was
- * measured. All nodes of a run share its level, so the one that was named stands out. */
+ * measured. All nodes of a run share its level; only a node that was named is highlighted. */
 function LevelCell({ node, isNamed, now }) {
   if (!node) {
     return <td>–</td>;

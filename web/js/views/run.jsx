@@ -74,7 +74,7 @@ function Body({ app, sources, runs, view, change, tab, onPaper }) {
   const all = bookOf(state);
   const isBare = isEnded(state) && all.rows === 0 && runs.length === 1;
   const measures = !isBare && !spec?.program && spec?.collectives?.length !== 0;
-  /* The sizes of a run over node counts are in its own chart. */
+  /* A scaling run shows its sizes in the scaling chart. */
   const hasScaling = !app.isReport && [...state.cases.values()].some((one) => one.state === 'completed');
   const isOf = (pattern) => measures && spec?.pattern === pattern && view.case === null;
   const shown = { app, runs, view, change };
