@@ -1,6 +1,6 @@
 /* main.jsx - the frame around the views: header, address, whether the server answers */
 import { render } from 'preact';
-import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
 import { Api } from './api.mjs';
 import { Later } from './parts.jsx';
 import { streamSlots } from './stream_slots.mjs';
@@ -84,7 +84,8 @@ function Page() {
   const [, redraw] = useReducer((count) => count + 1, 0);
   const main = useRef(null);
   const isFirst = useRef(true);
-  useEffect(() => {
+  /* Before any answer: effects run after the next frame, which may come later than one. */
+  useLayoutEffect(() => {
     routes.addEventListener('moved', redraw);
     window.addEventListener('popstate', redraw);
     document.addEventListener('click', onClick);
@@ -144,7 +145,7 @@ function Header({ view }) {
 
 function Gone() {
   const [since, setSince] = useState(api.goneSince);
-  useEffect(() => api.addEventListener('reach', () => setSince(api.goneSince)), []);
+  useLayoutEffect(() => api.addEventListener('reach', () => setSince(api.goneSince)), []);
   return (
     <div class="gone" role="alert" hidden={since === null}>
       <strong>The server does not answer</strong>

@@ -275,6 +275,21 @@ test('a token is asked for, sent with everything, and lives in this tab only', L
   );
 });
 
+test('a token is asked for even where the answer comes before the first frame', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t, { expected: /401/ });
+  fill(server);
+  server.token = 'secret';
+  /* Frames of a busy machine: effects wait for them, and answers come meanwhile. */
+  await page.addInitScript(() => {
+    const { setTimeout } = window;
+    window.requestAnimationFrame = (callback) => setTimeout(callback, 500);
+    window.setTimeout = (callback, ms, ...rest) =>
+      setTimeout(callback, ms > 0 && ms < 500 ? 500 : ms, ...rest);
+  });
+  await open(`/runs/${RUN}`);
+  await page.getByRole('textbox', { name: 'Token' }).waitFor();
+});
+
 test('what a program printed is charted by step, a line per environment', LIMIT, async (t) => {
   const { server, page, open } = await setUp(t);
   fill(server);
