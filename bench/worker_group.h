@@ -28,8 +28,9 @@ struct worker_group {
 /* A whole line of an event, without its newline. */
 typedef void worker_line_fn(void *arg, int rank, const char *line, size_t len);
 
-/* Start a store and n workers with the environment of docs/worker-contract.md. per_host:
- * 0, or every so many ranks form a host of their own. -1 on failure. */
+/* Start a store and n workers with the environment of
+ * docs/development/worker-contract.md. per_host: 0, or every so many ranks form a host of
+ * their own. -1 on failure. */
 int worker_group_start(struct worker_group *group, const char *program,
                        const char *case_path, int n, int per_host);
 

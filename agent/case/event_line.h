@@ -9,9 +9,9 @@
 
 #define EVENT_LINE_MAX (1024 * 1024)
 
-/* Read a line as an event of docs/worker-contract.md that can be passed on as it stands:
- * one JSON object, a type that workers have, none of the keys that the agent adds. A new
- * reference, or NULL with the reason. */
+/* Read a line as an event of docs/development/worker-contract.md that can be passed on as
+ * it stands: one JSON object, a type that workers have, none of the keys that the agent
+ * adds. A new reference, or NULL with the reason. */
 json_t *event_line_parse(const char *line, size_t len, struct error *err);
 
 #endif

@@ -29,7 +29,7 @@ char *fleet_config_slow(const struct fleet_config *config, struct error *err);
 /* The rack of the node, from 1; 0: there are none. arg: the config. */
 int fleet_config_rack(const void *arg, const char *node);
 
-/* A node: an agent by docs/agent-protocol.md, with a real agent's link. */
+/* A node: an agent by docs/development/agent-protocol.md, with a real agent's link. */
 struct fleet_node;
 const char *fleet_node_name(const struct fleet_node *node);
 struct outbox *fleet_node_outbox(struct fleet_node *node);

@@ -5,10 +5,9 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* A new object as docs/agent-protocol.md has it, without `backends` and what NCCL is told
- * here. `root` is put before
- * every path ("" for the host itself). What can't be read is null or 0. NULL only when
- * memory is out. */
+/* A new object as docs/development/agent-protocol.md has it, without `backends` and what
+ * NCCL is told here. `root` is put before every path ("" for the host itself). What can't
+ * be read is null or 0. NULL only when memory is out. */
 json_t *inventory_read(const char *root);
 
 /* Set `nccl_conf` and `nccl_env`: what NCCL finds in files, and in the environment (ended

@@ -1,5 +1,5 @@
-/* link.h - the agent's side of docs/agent-protocol.md: registration, the long poll for
- * commands, events, and leaving; survives the server's absence */
+/* link.h - the agent's side of docs/development/agent-protocol.md: registration, the long
+ * poll for commands, events, and leaving; survives the server's absence */
 #ifndef RINGBENCH_AGENT_LINK_LINK_H
 #define RINGBENCH_AGENT_LINK_LINK_H
 

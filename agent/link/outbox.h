@@ -14,7 +14,8 @@
 #include "common/base/buf.h"
 #include "common/base/error.h"
 
-/* What a POST may carry (docs/agent-protocol.md), and what we put in one by choice. */
+/* What a POST may carry (docs/development/agent-protocol.md), and what we put in one by
+ * choice. */
 #define OUTBOX_BODY_MAX ((size_t)4 * 1024 * 1024)
 #define OUTBOX_BATCH_BYTES ((size_t)1024 * 1024)
 

@@ -27,8 +27,8 @@ void conditions_add_rank(struct conditions *conditions, int64_t cpu_us,
  * last], "gpu_slowed": true} and its `nvlink_bytes`. Each may be absent. */
 void conditions_add_done(struct conditions *conditions, const json_t *done);
 
-/* A new event `conditions` (docs/agent-protocol.md): as it began, or with all that came
- * about since. */
+/* A new event `conditions` (docs/development/agent-protocol.md): as it began, or with all
+ * that came about since. */
 json_t *conditions_first_event(const struct conditions *conditions);
 json_t *conditions_last_event(struct conditions *conditions);
 

@@ -122,8 +122,8 @@ const char *ncclog_cause(const json_t *warnings);
  * warning before its init was complete may be of something that NCCL did without. */
 const char *ncclog_failure(const struct ncclog *log);
 
-/* What docs/agent-protocol.md has as `log` of an event `nccl`, as far as the log says;
- * NULL when it says nothing. A new reference. */
+/* What docs/development/agent-protocol.md has as `log` of an event `nccl`, as far as the
+ * log says; NULL when it says nothing. A new reference. */
 json_t *ncclog_json(const struct ncclog *log);
 
 #endif

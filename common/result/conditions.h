@@ -2,7 +2,8 @@
  *
  * What an agent measures beside a case, as evidence for or against its figures. What each
  * value is and from where on it is worth a sentence is an entry here: the agent writes
- * them, the server checks and words them, docs/method.md is held against them. */
+ * them, the server checks and words them, docs/explanation/method.md is held against
+ * them. */
 #ifndef RINGBENCH_COMMON_CONDITIONS_H
 #define RINGBENCH_COMMON_CONDITIONS_H
 

@@ -5,8 +5,8 @@
 
 #include <jansson.h>
 
-/* {"collectives": [...], "dtypes": [...], "redops": [...]} as docs/api.md shows it, in
- * the order of the enums. A new reference. */
+/* {"collectives": [...], "dtypes": [...], "redops": [...]} as docs/reference/api.md shows
+ * it, in the order of the enums. A new reference. */
 json_t *collective_json(void);
 
 #endif

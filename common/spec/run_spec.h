@@ -164,8 +164,8 @@ struct run_spec *run_spec_parse(json_t *body, struct problems *problems);
 
 void run_spec_destroy(struct run_spec *spec);
 
-/* The same of a case file (docs/worker-contract.md), of which it reads the spec's fields.
- * Returns a new spec, or NULL with the first fault. */
+/* The same of a case file (docs/development/worker-contract.md), of which it reads the
+ * spec's fields. Returns a new spec, or NULL with the first fault. */
 struct run_spec *run_spec_read_case(json_t *file, struct error *err);
 
 /* The devices that the run wants on a node: an array of numbers, borrowed; NULL: any. */

@@ -1,7 +1,7 @@
 /* worker_tree.c - an example of a new backend: all-gather over the control connections
  *
- * See docs/worker-contract.md. It has the functions that every backend needs, and no
- * more. */
+ * See docs/development/worker-contract.md. It has the functions that every backend needs,
+ * and no more. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* budget.h - what the communication of a training step would take by a run's measured
- * curve. Plain functions; docs/method.md has the formulas and their sources. */
+ * curve. Plain functions; docs/explanation/method.md has the formulas and their sources.
+ */
 #ifndef RINGBENCH_SERVER_ANALYSIS_BUDGET_H
 #define RINGBENCH_SERVER_ANALYSIS_BUDGET_H
 

@@ -1,7 +1,7 @@
 /* ceiling.h - the bus bandwidth that the links of a run's nodes allow, and which of them
  * limits it. Of rings, as NCCL and the host backend make them of large messages: all that
  * a node sends goes over all of its ports, all that a GPU sends over its own links.
- * Plain functions of the inventories; docs/method.md has the formulas. */
+ * Plain functions of the inventories; docs/explanation/method.md has the formulas. */
 #ifndef RINGBENCH_SERVER_ANALYSIS_CEILING_H
 #define RINGBENCH_SERVER_ANALYSIS_CEILING_H
 

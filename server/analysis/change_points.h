@@ -3,8 +3,8 @@
  * The series is read night by night, from its beginning or from the last change: a change
  * is found as soon as level_split.h is sure of it. All nights share CHANGE_POINTS_LEVEL,
  * and the newest has half of it, so that a change of last night is found at once. Then
- * each change is put at its likeliest place between its neighbors. docs/method.md has the
- * false alarms and the power. */
+ * each change is put at its likeliest place between its neighbors.
+ * docs/explanation/method.md has the false alarms and the power. */
 #ifndef RINGBENCH_SERVER_ANALYSIS_CHANGE_POINTS_H
 #define RINGBENCH_SERVER_ANALYSIS_CHANGE_POINTS_H
 

@@ -1,6 +1,6 @@
 /* compare.h - whether head does better than base, for each band of sizes. Sides that
  * share a run are compared by case, sides of separate runs by run (level.h).
- * docs/method.md, "Comparing". */
+ * docs/explanation/method.md, "Comparing". */
 #ifndef RINGBENCH_SERVER_ANALYSIS_COMPARE_H
 #define RINGBENCH_SERVER_ANALYSIS_COMPARE_H
 

@@ -10,8 +10,8 @@ struct compare_question {
     double margin;
 };
 
-/* Pair what can be paired, compare, and say it: the document of docs/api.md, "Compare", a
- * new object. NULL with err as of compare_create. */
+/* Pair what can be paired, compare, and say it: the document of docs/reference/api.md,
+ * "Compare", a new object. NULL with err as of compare_create. */
 json_t *compare_json(const struct compare_question *question, struct error *err);
 
 /* The margin that a run's spec asks for. */

@@ -1,6 +1,6 @@
 /* culprit.h - which node, link or rack is slow, from figures of pairs of nodes, all or
- * some of them. Plain functions; docs/method.md has the model, the level and what it
- * finds. */
+ * some of them. Plain functions; docs/explanation/method.md has the model, the level and
+ * what it finds. */
 #ifndef RINGBENCH_SERVER_ANALYSIS_CULPRIT_H
 #define RINGBENCH_SERVER_ANALYSIS_CULPRIT_H
 

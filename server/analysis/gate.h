@@ -1,6 +1,6 @@
 /* gate.h - whether a run kept what its spec asks for: each check passes, fails, or is not
  * evaluated, which is never a pass. Plain functions of the run's document and of what its
- * results add up to; docs/gates.md is the page of its users. */
+ * results add up to; docs/how-to/gates.md is the page of its users. */
 #ifndef RINGBENCH_SERVER_ANALYSIS_GATE_H
 #define RINGBENCH_SERVER_ANALYSIS_GATE_H
 
@@ -11,7 +11,7 @@
 
 /* A run that has ended, or is about to. All is borrowed. */
 struct gate_run {
-    const json_t *doc;             /* as in docs/api.md, but for: */
+    const json_t *doc;             /* as in docs/reference/api.md, but for: */
     const char *state;             /* of its end */
     const char *reason;            /* or NULL */
     const struct summary *summary; /* by combination, not thinned; NULL: was not read */

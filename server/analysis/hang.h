@@ -17,9 +17,10 @@ struct hang_rank {
     int64_t op, done; /* operations begun and finished */
     int64_t size;     /* of the operation, bytes */
     const char *phase;
-    double silent_s;       /* since anything was heard of it */
-    const json_t *process; /* event `stack` of docs/agent-protocol.md, or NULL */
-    bool is_lagging;       /* the verdict names it */
+    double silent_s; /* since anything was heard of it */
+    const json_t
+        *process;    /* event `stack` of docs/development/agent-protocol.md, or NULL */
+    bool is_lagging; /* the verdict names it */
 };
 
 struct hang {

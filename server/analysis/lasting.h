@@ -2,7 +2,7 @@
  *
  * A single night is judged by the usual range of levels. This test pools the nights since
  * a reference that does not move, so a step of 3 % and a drift of 0.2 % a night show
- * against a scatter of 1 % between runs. docs/method.md has its power. */
+ * against a scatter of 1 % between runs. docs/explanation/method.md has its power. */
 #ifndef RINGBENCH_SERVER_ANALYSIS_LASTING_H
 #define RINGBENCH_SERVER_ANALYSIS_LASTING_H
 

@@ -5,7 +5,8 @@
  * scatter says little of the scatter between runs. A new level is compared with the
  * prediction interval of those before it: where one further level falls if nothing
  * changed (Hahn and Meeker, "Statistical Intervals", chapter 3). Levels are logarithms,
- * except for a metric with values of 0 or less. docs/method.md, "Across runs". */
+ * except for a metric with values of 0 or less. docs/explanation/method.md, "Across
+ * runs". */
 #ifndef RINGBENCH_SERVER_ANALYSIS_LEVEL_H
 #define RINGBENCH_SERVER_ANALYSIS_LEVEL_H
 

@@ -1,6 +1,6 @@
 /* likeness.h - when the figures of two runs are comparable: their texts are equal. Which
- * fields of a spec count is a bit in their table (spec_field.h); docs/baselines.md has
- * the rule. */
+ * fields of a spec count is a bit in their table (spec_field.h);
+ * docs/reference/baselines.md has the rule. */
 #ifndef RINGBENCH_SERVER_ANALYSIS_LIKENESS_H
 #define RINGBENCH_SERVER_ANALYSIS_LIKENESS_H
 

@@ -1,5 +1,5 @@
 /* projection.h - the time of a collective on more nodes than were measured, with its 95 %
- * interval. Plain functions; docs/method.md has the model and its sources. */
+ * interval. Plain functions; docs/explanation/method.md has the model and its sources. */
 #ifndef RINGBENCH_SERVER_ANALYSIS_PROJECTION_H
 #define RINGBENCH_SERVER_ANALYSIS_PROJECTION_H
 

@@ -8,9 +8,9 @@
 #include "server/analysis/case_values.h"
 
 /* The values of a run that has ended, as store_write_values takes them. run: its document
- * (docs/api.md). A completed case's value in a band is the geometric mean over the sizes
- * that all cases with the same variables have. The run's value is the level that
- * comparisons and gates take (level.h). A new object. */
+ * (docs/reference/api.md). A completed case's value in a band is the geometric mean over
+ * the sizes that all cases with the same variables have. The run's value is the level
+ * that comparisons and gates take (level.h). A new object. */
 json_t *run_values_json(const json_t *run, const struct case_values *values);
 
 /* The nodes as the values name them: sorted, joined by commas. names: an array of

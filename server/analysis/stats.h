@@ -1,5 +1,6 @@
-/* stats.h - the statistics behind verdicts. Plain functions; docs/method.md says why
- * these, and tests/vectors/stats.json has what SciPy makes of the same values. */
+/* stats.h - the statistics behind verdicts. Plain functions; docs/explanation/method.md
+ * says why these, and tests/vectors/stats.json has what SciPy makes of the same values.
+ */
 #ifndef RINGBENCH_SERVER_ANALYSIS_STATS_H
 #define RINGBENCH_SERVER_ANALYSIS_STATS_H
 

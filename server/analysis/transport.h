@@ -55,7 +55,7 @@ void transport_take(struct transport *t, const struct transport_speaker *speaker
 /* {"by","nodes":[NAME],"ways":[{"kind","via","name","gdr","pxn","channels","sockets",
  * "text","between","pairs":[[a,b]],"n_pairs","inside"}],"networks","version",
  * "channels","connected","init_s","settings","unread","late_warnings","verdicts"}, as
- * docs/api.md has it. A new object; NULL when there are no logs. */
+ * docs/reference/api.md has it. A new object; NULL when there are no logs. */
 json_t *transport_fold(struct transport *t, const struct transport_input *input);
 
 /* The same where no rank said anything, and why that may be. is_program: the ranks are a

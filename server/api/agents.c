@@ -1,4 +1,4 @@
-/* agents.c - the agents' side of docs/agent-protocol.md */
+/* agents.c - the agents' side of docs/development/agent-protocol.md */
 #include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>

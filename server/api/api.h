@@ -1,4 +1,5 @@
-/* api.h - the HTTP resources of docs/api.md and docs/agent-protocol.md as one route table
+/* api.h - the HTTP resources of docs/reference/api.md and
+ * docs/development/agent-protocol.md as one route table
  */
 #ifndef RINGBENCH_SERVER_API_API_H
 #define RINGBENCH_SERVER_API_API_H

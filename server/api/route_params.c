@@ -51,8 +51,8 @@ static const struct params_format table_formats[] = {
 };
 
 static const char next_page[] = "next of an earlier page";
-static const char last_runs[] =
-    "what runs that are alike have in common besides their settings: docs/baselines.md";
+static const char last_runs[] = "what runs that are alike have in common besides their "
+                                "settings: docs/reference/baselines.md";
 
 /* ---- Runs ---- */
 

@@ -11,8 +11,8 @@
  * combination: an array. A new reference. Any thread. */
 json_t *summary_combinations(const json_t *run);
 
-/* Append {"run": ..., "combinations": ..., ...} as docs/api.md has it: run is the
- * document that the summary was asked for with. Any thread. -1 when `out` is full or
+/* Append {"run": ..., "combinations": ..., ...} as docs/reference/api.md has it: run is
+ * the document that the summary was asked for with. Any thread. -1 when `out` is full or
  * memory is out. */
 int summary_answer_write(const json_t *run, const struct summary *summary,
                          struct buf *out);

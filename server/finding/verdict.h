@@ -1,6 +1,6 @@
 /* verdict.h - what the server says of figures: one object wherever it comes from, so that
  * curl, the page and a report say the same sentence. Which answers a kind has is one
- * table, kinds.inc, which docs/api.md shows. */
+ * table, kinds.inc, which docs/reference/api.md shows. */
 #ifndef RINGBENCH_SERVER_FINDING_VERDICT_H
 #define RINGBENCH_SERVER_FINDING_VERDICT_H
 

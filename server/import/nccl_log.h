@@ -6,9 +6,9 @@
 #include <stddef.h>
 
 /* What transport_fold makes of it, of all processes in it; with several jobs the verdicts
- * are of each by itself, and "jobs" has these, as docs/api.md says. What PyTorch's
- * watchdog says of ranks is a verdict of it too. NULL when there is no line of NCCL's log
- * or the watchdog. Lines of ibdev2netdev say of ports where rank 0 is.
+ * are of each by itself, and "jobs" has these, as docs/reference/api.md says. What
+ * PyTorch's watchdog says of ranks is a verdict of it too. NULL when there is no line of
+ * NCCL's log or the watchdog. Lines of ibdev2netdev say of ports where rank 0 is.
  */
 json_t *nccl_log_read(const char *text, size_t len);
 

@@ -1,7 +1,7 @@
 /* jobs.h - the jobs that this server asked engines for, each with nodes for a run and
  * what follows from it: started, queried, and stopped when no run needs them
- * (docs/launchers.md). All of it on the loop's thread. A job is stored before it is
- * started, so that the next server knows it. */
+ * (docs/how-to/launchers.md). All of it on the loop's thread. A job is stored before it
+ * is started, so that the next server knows it. */
 #ifndef RINGBENCH_SERVER_LAUNCH_JOBS_H
 #define RINGBENCH_SERVER_LAUNCH_JOBS_H
 
@@ -93,7 +93,8 @@ bool jobs_ask(struct jobs *jobs, const char *group, char *text);
 /* The group that agents with this token may join, borrowed; NULL: it is no job's. */
 const char *jobs_token_group(const struct jobs *jobs, const char *token);
 
-/* As docs/api.md shows them; new references, of one job NULL where there is none. */
+/* As docs/reference/api.md shows them; new references, of one job NULL where there is
+ * none. */
 json_t *jobs_launchers_json(const struct jobs *jobs);
 json_t *jobs_json(const struct jobs *jobs);
 json_t *jobs_get(const struct jobs *jobs, const char *id);

@@ -163,8 +163,8 @@ static void set_members(json_t *system, const json_t *inventory, const char *nam
     }
 }
 
-/* `system` of a run's `machines` (docs/api.md): a new flat object, empty where the agent
- * said nothing. */
+/* `system` of a run's `machines` (docs/reference/api.md): a new flat object, empty where
+ * the agent said nothing. */
 static json_t *system_json(const json_t *inventory)
 {
     static const char *const settings[] = {"os", "governor", "iommu", "numa_balancing",

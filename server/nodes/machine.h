@@ -5,9 +5,9 @@
 
 #include "server/nodes/node.h"
 
-/* `machines` of docs/api.md: an object for each kind of machine among the nodes, in the
- * order of its first: [{"hardware","versions","system","nodes":[names]}]. nccl_lib: the
- * library that the run asks for, or NULL. A new array. */
+/* `machines` of docs/reference/api.md: an object for each kind of machine among the
+ * nodes, in the order of its first: [{"hardware","versions","system","nodes":[names]}].
+ * nccl_lib: the library that the run asks for, or NULL. A new array. */
 json_t *machines_json(const struct node *const *nodes, size_t n, const char *nccl_lib);
 
 /* Of one node, without names: {"hardware","versions"}. A new reference. */

@@ -157,7 +157,7 @@ bool node_supports(const struct node *node, const char *backend, const char *lis
  * see the same network ports. */
 bool node_shares_ports(const struct node *a, const struct node *b);
 
-/* As docs/api.md shows it; a new reference. */
+/* As docs/reference/api.md shows it; a new reference. */
 json_t *node_to_json(const struct node *node);
 
 #endif

@@ -1,5 +1,5 @@
-/* programs.h - the programs that nodes offer (docs/programs.md), and what a run makes of
- * them */
+/* programs.h - the programs that nodes offer (docs/how-to/programs.md), and what a run
+ * makes of them */
 #ifndef RINGBENCH_SERVER_NODES_PROGRAMS_H
 #define RINGBENCH_SERVER_NODES_PROGRAMS_H
 

@@ -9,8 +9,8 @@
 /* Fewer do not tell a node from a link. */
 #define FOLLOW_UP_NODES_MIN 3
 
-/* Whether a run (as docs/api.md has it) has a follow-up once it has ended, if it is over
- * nodes enough. */
+/* Whether a run (as docs/reference/api.md has it) has a follow-up once it has ended, if
+ * it is over nodes enough. */
 bool follow_up_fits(const json_t *run);
 
 /* The verdict that says that something is slow, borrowed; NULL: none does. */

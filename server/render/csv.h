@@ -23,10 +23,10 @@ void csv_release(struct csv *csv);
 
 void csv_header(const struct csv *csv, struct buf *out);
 
-/* A row or figure of docs/worker-contract.md with "case". Arrays of numbers are joined by
- * semicolons, and so are an object's members, as NAME=VALUE; absent and null members are
- * empty, and so is a variable that is not set (one that is set to nothing is ""); the
- * list of wrong elements is left out. */
+/* A row or figure of docs/development/worker-contract.md with "case". Arrays of numbers
+ * are joined by semicolons, and so are an object's members, as NAME=VALUE; absent and
+ * null members are empty, and so is a variable that is not set (one that is set to
+ * nothing is ""); the list of wrong elements is left out. */
 void csv_row(const struct csv *csv, const json_t *row, struct buf *out);
 
 /* Append one field, quoted if it has a comma, a quote or a line break, and behind an

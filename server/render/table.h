@@ -29,8 +29,9 @@ void table_init(struct table *table, const json_t *spec, bool names_cases);
 void table_name_cases(struct table *table, json_t *cases);
 void table_release(struct table *table);
 
-/* Take the next result row (docs/worker-contract.md, with "case"; borrowed) and append
- * the lines that are complete now. Rows come in the order of common/spec/series.h. */
+/* Take the next result row (docs/development/worker-contract.md, with "case"; borrowed)
+ * and append the lines that are complete now. Rows come in the order of
+ * common/spec/series.h. */
 void table_row(struct table *table, json_t *row, struct buf *out);
 
 /* No more rows of that case will come: append those that were kept for it. */

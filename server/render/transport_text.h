@@ -6,7 +6,8 @@
 
 #include "common/base/buf.h"
 
-/* `transports` of docs/api.md: a line for each way, and for each finding. NULL is fine.
+/* `transports` of docs/reference/api.md: a line for each way, and for each finding. NULL
+ * is fine.
  */
 void transport_text(const json_t *transports, struct buf *out);
 

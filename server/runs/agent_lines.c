@@ -459,8 +459,8 @@ enum line_flag {
     IS_PASSING = 4, /* never stored */
 };
 
-/* As agents name them (docs/agent-protocol.md): how each is read, and what it means to a
- * case that is under way. How its event changes the run, run_fold says. */
+/* As agents name them (docs/development/agent-protocol.md): how each is read, and what it
+ * means to a case that is under way. How its event changes the run, run_fold says. */
 static const struct line_kind {
     const char *name;
     void (*parse)(struct agent_line *line, json_t *json);

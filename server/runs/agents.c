@@ -73,7 +73,7 @@ struct node_before {
     enum node_state state;
 };
 
-/* The node's state changed: a word of docs/api.md. detail: why, or NULL. */
+/* The node's state changed: a word of docs/reference/api.md. detail: why, or NULL. */
 static void node_log(const struct services *services, const struct node *node,
                      const char *state, const char *detail)
 {

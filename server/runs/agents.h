@@ -1,5 +1,5 @@
 /* agents.h - the agents of all nodes, and the nodes that they speak for
- * (docs/agent-protocol.md) */
+ * (docs/development/agent-protocol.md) */
 #ifndef RINGBENCH_SERVER_RUNS_AGENTS_H
 #define RINGBENCH_SERVER_RUNS_AGENTS_H
 

@@ -1,5 +1,5 @@
 /* blame.h - whom the end of a case names: data, and the sentence that people read. The
- * data is "Blame" of docs/api.md. */
+ * data is "Blame" of docs/reference/api.md. */
 #ifndef RINGBENCH_SERVER_RUNS_BLAME_H
 #define RINGBENCH_SERVER_RUNS_BLAME_H
 

@@ -111,8 +111,8 @@ static json_t *case_nodes(const struct live_case *live)
     return nodes;
 }
 
-/* The case file of docs/worker-contract.md, the same for every rank: nothing in it may
- * grow with their number unless it must, since each node gets it. */
+/* The case file of docs/development/worker-contract.md, the same for every rank: nothing
+ * in it may grow with their number unless it must, since each node gets it. */
 static json_t *case_file(const struct live_case *live)
 {
     const struct run *run = live->run;

@@ -118,7 +118,8 @@ case_report_taker live_case_nccl;    /* what NCCL's log said of a rank */
 
 case_report_taker live_case_stack; /* what a rank was doing when its agent asked */
 
-/* A rank cannot reach another: event `unreached` of docs/worker-contract.md. */
+/* A rank cannot reach another: event `unreached` of docs/development/worker-contract.md.
+ */
 case_report_taker live_case_unreached;
 
 /* Whether a final state of the rank was reported already, and note that one is now: a

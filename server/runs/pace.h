@@ -47,7 +47,7 @@ void pace_result(struct pace *pace, int64_t time_ms, const json_t *about, int64_
 
 /* The seconds that are likely to be left at now_ms; negative: nobody can say. plan: of a
  * case's rows, or NULL for a program. cases_ahead: beyond the one under way. *basis: the
- * word of docs/api.md, static. */
+ * word of docs/reference/api.md, static. */
 double pace_eta(const struct pace *pace, const struct series_plan *plan,
                 size_t cases_ahead, int64_t now_ms, const char **basis);
 

@@ -272,8 +272,8 @@ static size_t cases_ahead(const struct run *run)
     return n;
 }
 
-/* Add eta_s and eta_basis (docs/api.md) to the run's document (may be NULL), which is
- * returned. Those of a run that has ended are left out. */
+/* Add eta_s and eta_basis (docs/reference/api.md) to the run's document (may be NULL),
+ * which is returned. Those of a run that has ended are left out. */
 static json_t *run_eta_add(const struct run *run, int64_t now_ms, json_t *doc)
 {
     const char *basis = NULL;

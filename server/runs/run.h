@@ -150,7 +150,7 @@ bool run_has_ended(const struct run *run);
 bool case_has_ended(const struct run_case *c);
 
 enum run_form {
-    RUN_WHOLE,  /* as docs/api.md shows it */
+    RUN_WHOLE,  /* as docs/reference/api.md shows it */
     RUN_PACKED, /* the same for other threads: run_packed.h */
     RUN_BRIEF,  /* without spec and cases */
     RUN_STORED  /* for the database before it has ended: without its cases */

@@ -1,4 +1,4 @@
-/* run_json.c - a run as docs/api.md shows it */
+/* run_json.c - a run as docs/reference/api.md shows it */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

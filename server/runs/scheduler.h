@@ -76,16 +76,16 @@ void scheduler_submit_with(struct scheduler *scheduler, struct run_spec *spec,
                            const char *id, struct store_write *write,
                            scheduler_accepted *done, void *arg);
 
-/* The run as GET shows it (docs/api.md), for any thread (run_packed.h), from memory:
- * every run that has not ended, and for a while those that have. A new reference; NULL
- * when only the store may know it. */
+/* The run as GET shows it (docs/reference/api.md), for any thread (run_packed.h), from
+ * memory: every run that has not ended, and for a while those that have. A new reference;
+ * NULL when only the store may know it. */
 json_t *scheduler_run_packed(const struct scheduler *scheduler, const char *run);
 
 /* The same as lists show it. */
 json_t *scheduler_run_listed(const struct scheduler *scheduler, const char *run);
 
-/* What would become of such a run now: "Validation" of docs/api.md, but for its time
- * (history.h). Changes nothing. A new reference. */
+/* What would become of such a run now: "Validation" of docs/reference/api.md, but for its
+ * time (history.h). Changes nothing. A new reference. */
 json_t *scheduler_preview(const struct scheduler *scheduler, const struct run_spec *spec);
 
 /* A run has ended otherwise than here: have its values made. */

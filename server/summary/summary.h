@@ -107,7 +107,7 @@ struct summary {
                            `message`, oldest first, as /events shows them */
     char *recent; /* the same of the last SUMMARY_RECENT of the other events that are
                      no results */
-    char *json;   /* the members of the answer of docs/api.md from
+    char *json;   /* the members of the answer of docs/reference/api.md from
                      "last_event" on but for "combinations", without braces */
 };
 

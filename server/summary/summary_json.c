@@ -1,4 +1,4 @@
-/* summary_json.c - a summary as the JSON of docs/api.md */
+/* summary_json.c - a summary as the JSON of docs/reference/api.md */
 #include "server/summary/summary_json.h"
 
 #include <inttypes.h>

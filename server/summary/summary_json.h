@@ -1,4 +1,4 @@
-/* summary_json.h - a summary as the JSON of docs/api.md */
+/* summary_json.h - a summary as the JSON of docs/reference/api.md */
 #ifndef RINGBENCH_SERVER_SUMMARY_SUMMARY_JSON_H
 #define RINGBENCH_SERVER_SUMMARY_SUMMARY_JSON_H
 

@@ -1,5 +1,5 @@
 /* chain.h - what follows when a run of a watch has ended. Pure: it follows from the run's
- * document (docs/api.md).
+ * document (docs/reference/api.md).
  *
  * A run is compared with those before it, and its own gate measures it again at once when
  * it is slower (analysis/gate.h). If it is slower again, pairs of its nodes are measured,

@@ -39,7 +39,7 @@ enum standing_news standing_take(json_t *node, const char *watch, const char *ru
 /* Nothing is left to remember: no run that counts has named it, and no hook holds it. */
 bool standing_is_clean(const json_t *node);
 
-/* As docs/api.md shows a suspect. A new object. */
+/* As docs/reference/api.md shows a suspect. A new object. */
 json_t *standing_json(const json_t *node);
 
 #endif

@@ -1,4 +1,4 @@
-/* watch_json.c - a watch as docs/api.md shows it */
+/* watch_json.c - a watch as docs/reference/api.md shows it */
 #include "server/watches/watch_json.h"
 
 #include "common/base/clock.h"

@@ -1,4 +1,4 @@
-/* watch_json.h - a watch as docs/api.md shows it. Pure. */
+/* watch_json.h - a watch as docs/reference/api.md shows it. Pure. */
 #ifndef RINGBENCH_SERVER_WATCHES_WATCH_JSON_H
 #define RINGBENCH_SERVER_WATCHES_WATCH_JSON_H
 

@@ -1,6 +1,7 @@
 /* watches.h - specs that the server runs by itself, again and again, to find nodes that
- * became slow (docs/watches.md). All of it on the loop's thread. A run becomes durable
- * together with the row of its watch, so that the next server knows how far it is. */
+ * became slow (docs/how-to/watches.md). All of it on the loop's thread. A run becomes
+ * durable together with the row of its watch, so that the next server knows how far it
+ * is. */
 #ifndef RINGBENCH_SERVER_WATCHES_WATCHES_H
 #define RINGBENCH_SERVER_WATCHES_WATCHES_H
 
@@ -64,7 +65,8 @@ int watches_change(struct watches *watches, const char *id, enum watches_change 
 int watches_clear(struct watches *watches, const char *node, watches_kept *done,
                   void *arg, struct error *err);
 
-/* As docs/api.md shows them; new references, of one watch NULL where there is none. */
+/* As docs/reference/api.md shows them; new references, of one watch NULL where there is
+ * none. */
 json_t *watches_json(const struct watches *watches);
 json_t *watches_suspects_json(const struct watches *watches);
 json_t *watches_get(const struct watches *watches, const char *id);

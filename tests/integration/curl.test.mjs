@@ -116,9 +116,9 @@ test('an invalid spec is answered as text to whoever asks for text', limit, asyn
     assertProblem(await server.post(spec, { Accept: accept }), 422, /./);
 });
 
-test('the lines of docs/api.md work as they stand', limit, async (t) => {
+test('the lines of docs/reference/api.md work as they stand', limit, async (t) => {
   const [, block] = fs
-    .readFileSync(new URL('../../docs/api.md', import.meta.url), 'utf8')
+    .readFileSync(new URL('../../docs/reference/api.md', import.meta.url), 'utf8')
     .match(/^## By hand\n[\s\S]*?```sh\n([\s\S]*?)```$/m);
   assert.ok(block.match(/\bcurl /g).length >= 10);
   for (const start of [async (test) => (await startCluster(test, 1)).server, startGuarded]) {

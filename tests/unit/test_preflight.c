@@ -667,7 +667,7 @@ TEST(a_clock_that_is_far_off_is_found)
 TEST(the_page_lists_the_checks)
 {
     char line[64], page[32768] = "";
-    FILE *file = fopen(SOURCE_DIR "/docs/preflight.md", "r");
+    FILE *file = fopen(SOURCE_DIR "/docs/reference/preflight.md", "r");
 
     assert_non_null(file);
     assert_in_range(fread(page, 1, sizeof(page) - 1, file), 1, sizeof(page) - 2);
@@ -676,6 +676,6 @@ TEST(the_page_lists_the_checks)
         snprintf(line, sizeof(line), "\n| `%s` | %s |", preflight_checks[i].id,
                  preflight_checks[i].severity);
         if (!strstr(page, line))
-            fail_msg("docs/preflight.md lacks the line%s", line);
+            fail_msg("docs/reference/preflight.md lacks the line%s", line);
     }
 }

@@ -40,12 +40,12 @@ static bool is_on_page(const char *page, const struct http_route *route)
 
 TEST(routes_are_on_the_pages)
 {
-    char *people = read_page(SOURCE_DIR "/docs/api.md");
-    char *agents = read_page(SOURCE_DIR "/docs/agent-protocol.md");
+    char *people = read_page(SOURCE_DIR "/docs/reference/api.md");
+    char *agents = read_page(SOURCE_DIR "/docs/development/agent-protocol.md");
 
     for (const struct http_route *route = api_routes(); route->method; route++)
         if (!is_on_page(route->role == ROLE_AGENT ? agents : people, route))
-            fail_msg("%s is not in docs/%s.md: it has no `%s %s`", route->pattern,
+            fail_msg("%s is not in %s.md: it has no `%s %s`", route->pattern,
                      route->role == ROLE_AGENT ? "agent-protocol" : "api", route->method,
                      route->pattern);
     free(people);
@@ -74,8 +74,8 @@ static bool names_param(const char *page, const struct route_params *route,
 
 TEST(pages_have_the_parameters_of_routes)
 {
-    char *people = read_page(SOURCE_DIR "/docs/api.md");
-    char *agents = read_page(SOURCE_DIR "/docs/agent-protocol.md");
+    char *people = read_page(SOURCE_DIR "/docs/reference/api.md");
+    char *agents = read_page(SOURCE_DIR "/docs/development/agent-protocol.md");
 
     for (size_t i = 0; all_route_params[i]; i++) {
         const struct route_params *route = all_route_params[i];
@@ -83,7 +83,7 @@ TEST(pages_have_the_parameters_of_routes)
 
         for (size_t k = 0; k < route->n; k++)
             if (!names_param(is_agents ? agents : people, route, route->list[k].name))
-                fail_msg("docs/%s.md has no parameter %s of %s %s",
+                fail_msg("%s.md has no parameter %s of %s %s",
                          is_agents ? "agent-protocol" : "api", route->list[k].name,
                          route->method, route->pattern);
     }

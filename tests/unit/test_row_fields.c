@@ -68,6 +68,6 @@ static void put_fields(struct buf *out)
 
 TEST(the_docs_show_each_field)
 {
-    golden_compare_part("worker-contract.md", "<!-- row fields -->\n",
+    golden_compare_part("development/worker-contract.md", "<!-- row fields -->\n",
                         "<!-- end of row fields -->", put_fields);
 }

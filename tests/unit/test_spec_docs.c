@@ -38,10 +38,10 @@ static int set_up(void **state)
     assert_non_null(api);
     docs->schemas =
         json_incref(json_object_get(json_object_get(api, "components"), "schemas"));
-    docs->spec = read_section(SOURCE_DIR "/docs/api.md", "\n## The run spec\n");
-    docs->case_file =
-        read_section(SOURCE_DIR "/docs/worker-contract.md", "\n## Case file\n");
-    docs->like = read_section(SOURCE_DIR "/docs/baselines.md", "\n## Like\n");
+    docs->spec = read_section(SOURCE_DIR "/docs/reference/api.md", "\n## The run spec\n");
+    docs->case_file = read_section(SOURCE_DIR "/docs/development/worker-contract.md",
+                                   "\n## Case file\n");
+    docs->like = read_section(SOURCE_DIR "/docs/reference/baselines.md", "\n## Like\n");
     json_decref(api);
     *state = docs;
     return 0;
@@ -280,10 +280,11 @@ static void check_row(const struct spec_field *field, const char *row)
 
     for (size_t i = 0; i < json_array_size(words); i++)
         require(strstr(row, json_string_value(json_array_get(words, i))) != NULL,
-                "docs/api.md", field, json_string_value(json_array_get(words, i)));
+                "docs/reference/api.md", field,
+                json_string_value(json_array_get(words, i)));
     for (size_t i = 0; field->members && i < field->members->count; i++) {
-        require(strstr(row, field->members->at[i].name) != NULL, "docs/api.md", field,
-                field->members->at[i].name);
+        require(strstr(row, field->members->at[i].name) != NULL, "docs/reference/api.md",
+                field, field->members->at[i].name);
         check_row(&field->members->at[i], row);
     }
     json_decref(words);
@@ -319,14 +320,14 @@ TEST(the_docs_have_every_field_and_its_default)
         snprintf(name, sizeof(name), "`%s`", field->name);
         row = find_row(docs->spec, name);
         if (!row) {
-            require(false, "docs/api.md", field, "its absence");
+            require(false, "docs/reference/api.md", field, "its absence");
             return;
         }
         for (const char *c = row, *mark = strstr(row, name); c < mark; c++)
             place += *c == ',';
         part_of(strstr(row, " | ") + 3, place, text, sizeof(text));
         if (field->usual && !strstr(in_words, field->name))
-            require(is_usual(field, text), "docs/api.md", field, "default");
+            require(is_usual(field, text), "docs/reference/api.md", field, "default");
         check_row(field, row);
         free(row);
     }
@@ -342,8 +343,8 @@ TEST(the_worker_contract_has_every_field_of_a_case)
 
         snprintf(name, sizeof(name), "`%s`", field->name);
         if (field->uses & SPEC_CASE)
-            require(strstr(docs->case_file, name) != NULL, "docs/worker-contract.md",
-                    field, "its absence");
+            require(strstr(docs->case_file, name) != NULL,
+                    "docs/development/worker-contract.md", field, "its absence");
     }
 }
 
@@ -360,7 +361,7 @@ TEST(the_page_on_baselines_lists_the_fields_that_shape_figures)
 
         snprintf(name, sizeof(name), "`%s`", field->name);
         require((strstr(row, name) != NULL) == ((field->uses & SPEC_SHAPES) != 0),
-                "docs/baselines.md, settings", field, "its place in the list");
+                "docs/reference/baselines.md, settings", field, "its place in the list");
     }
     free(row);
 }

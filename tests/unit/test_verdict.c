@@ -66,7 +66,7 @@ static char *read_page(const char *name)
  */
 TEST(api_md_lists_the_kinds_and_their_answers)
 {
-    char *page = read_page("docs/api.md");
+    char *page = read_page("docs/reference/api.md");
 
     for (int kind = 0; kind < VERDICT_KINDS; kind++) {
         char line[512];
@@ -79,7 +79,7 @@ TEST(api_md_lists_the_kinds_and_their_answers)
         }
         snprintf(line + n, sizeof(line) - (size_t)n, " | %s", verdict_kind_about(kind));
         if (!strstr(page, line))
-            fail_msg("docs/api.md lacks the line\n%s", line);
+            fail_msg("docs/reference/api.md lacks the line\n%s", line);
     }
     free(page);
 }

@@ -1,4 +1,4 @@
-/* baseline.mjs - the runs that a run was compared with, or is to be (docs/baselines.md) */
+/* baseline.mjs - the runs that a run was compared with, or is to be (docs/reference/baselines.md) */
 import { bookOf } from './book.mjs';
 import { isEnded } from './events.mjs';
 import { stateOfSummary } from './summary.mjs';

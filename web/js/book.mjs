@@ -112,7 +112,7 @@ export class Book {
 }
 
 /* What stands for each case by itself, as a run's headline does for the run
- * (docs/method.md): the busbw at the largest size that its first series has measured.
+ * (docs/explanation/method.md): the busbw at the largest size that its first series has measured.
  * {size, busbw_gbs} by case. */
 export function headlineOfCases({ summary, cases }) {
   const first = new Map();

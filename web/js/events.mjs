@@ -1,4 +1,4 @@
-/* events.mjs - a run's state as its events make it (docs/api.md). Replaying the same
+/* events.mjs - a run's state as its events make it (docs/reference/api.md). Replaying the same
  * events gives the same state; an event seen before changes nothing. No DOM. */
 import { addVerdicts } from './verdicts.mjs';
 

@@ -1,4 +1,4 @@
-/* report_data.mjs - what a report holds, asked as api.mjs asks a server (docs/api.md). No
+/* report_data.mjs - what a report holds, asked as api.mjs asks a server (docs/reference/api.md). No
  * DOM. */
 import { ENDED } from './events.mjs';
 

@@ -6,7 +6,7 @@ import { whereInWords } from './where.mjs';
 
 const HEADLINE_TITLE = 'Median bus bandwidth at the largest size of the first series';
 
-/* "46.5 GB/s at 256M": the figure that stands for a run (docs/method.md). */
+/* "46.5 GB/s at 256M": the figure that stands for a run (docs/explanation/method.md). */
 export function Headline({ found }) {
   if (!found) {
     return '–';

@@ -87,7 +87,7 @@ export function toCsv(rows) {
     .join('');
 }
 
-/* As the server writes them (docs/api.md): spreadsheets must not compute a name. */
+/* As the server writes them (docs/reference/api.md): spreadsheets must not compute a name. */
 function csvField(value) {
   const isFormula =
     typeof value === 'string' && /^[=@+\-\t\r]/.test(value) && !Number.isFinite(Number(value));

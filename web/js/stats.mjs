@@ -11,7 +11,7 @@ export function median(values) {
 }
 
 /* What busbw is of algbw, of n ranks: by the facts of a collective that the server gives
- * (docs/api.md). */
+ * (docs/reference/api.md). */
 export const busFactor = ({ bus_factor: { times, less } }, n) => (times * (n - less)) / n;
 
 /* A row's line in a plot, in words and without the placement; `variant` says how its case

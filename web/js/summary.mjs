@@ -1,4 +1,4 @@
-/* summary.mjs - a run's state from the server's summary of it (docs/api.md), in place of
+/* summary.mjs - a run's state from the server's summary of it (docs/reference/api.md), in place of
  * its events. No DOM. */
 import { applyEvents, newRank, newRunState } from './events.mjs';
 import { takeFigures } from './figures.mjs';

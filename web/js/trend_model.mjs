@@ -4,7 +4,7 @@ import { compareQuery } from './url_state.mjs';
 import { formatChange, shorten } from './units.mjs';
 import { whereInWords } from './where.mjs';
 
-/* In 9 of 10 comparisons so many find a change of 3 % (docs/method.md). */
+/* In 9 of 10 comparisons so many find a change of 3 % (docs/explanation/method.md). */
 const CASES_WANTED = 8;
 export const VERSIONS = ['nccl', 'cuda_driver', 'cuda_runtime', 'kernel', 'ringbench'];
 

@@ -2,7 +2,7 @@
 
 const SUFFIXES = ['', 'K', 'M', 'G', 'T'];
 
-/* The sizes of each band, in which the server judges (docs/method.md). */
+/* The sizes of each band, in which the server judges (docs/explanation/method.md). */
 export const BANDS = {
   latency: 'up to 16K',
   middle: 'between 16K and 4M',

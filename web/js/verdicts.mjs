@@ -1,4 +1,4 @@
-/* verdicts.mjs - the verdicts of a run (docs/api.md, "Verdicts"). No DOM. */
+/* verdicts.mjs - the verdicts of a run (docs/reference/api.md, "Verdicts"). No DOM. */
 
 /* What an answer looks like: a sign and a tone. */
 export const ANSWERS = {

@@ -1,4 +1,5 @@
-/* case_file.h - the case that a worker is started for (docs/worker-contract.md) */
+/* case_file.h - the case that a worker is started for
+ * (docs/development/worker-contract.md) */
 #ifndef RINGBENCH_WORKER_BENCH_CASE_FILE_H
 #define RINGBENCH_WORKER_BENCH_CASE_FILE_H
 

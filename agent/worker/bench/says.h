@@ -1,5 +1,5 @@
-/* says.h - what a worker says of itself (docs/worker-contract.md), as new objects; NULL
- * when memory is out */
+/* says.h - what a worker says of itself (docs/development/worker-contract.md), as new
+ * objects; NULL when memory is out */
 #ifndef RINGBENCH_WORKER_BENCH_SAYS_H
 #define RINGBENCH_WORKER_BENCH_SAYS_H
 

@@ -1,8 +1,8 @@
 /* timed.h - the timed region: all that happens between two readings of the clock
  *
- * Calls are timed in one of three ways, which docs/method.md describes. Between readings
- * a rank calls run, wait and barrier and nothing else, apart from counting its operations
- * for the progress and looking at the flag that stops it. */
+ * Calls are timed in one of three ways, which docs/explanation/method.md describes.
+ * Between readings a rank calls run, wait and barrier and nothing else, apart from
+ * counting its operations for the progress and looking at the flag that stops it. */
 #ifndef RINGBENCH_WORKER_BENCH_TIMED_H
 #define RINGBENCH_WORKER_BENCH_TIMED_H
 

@@ -4,7 +4,7 @@
 
 #include "agent/worker/bench/backend.h"
 
-/* main() of ringbench-worker-BACKEND (docs/worker-contract.md). */
+/* main() of ringbench-worker-BACKEND (docs/development/worker-contract.md). */
 int worker_main(int argc, char **argv, const struct backend *backend);
 
 #endif

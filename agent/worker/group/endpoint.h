@@ -20,7 +20,8 @@ struct transport {
     ssize_t (*send)(struct endpoint *endpoint, const void *data, size_t len);
     ssize_t (*recv)(struct endpoint *endpoint, void *data, size_t len);
     /* What carries the bytes, as far as it is known: a new array of one
-     * {"via","name",...} or more, as docs/worker-contract.md has `ways`. NULL: sockets.
+     * {"via","name",...} or more, as docs/development/worker-contract.md has `ways`.
+     * NULL: sockets.
      */
     json_t *(*ways)(const struct endpoint *endpoint);
 };

@@ -61,8 +61,8 @@ void links_destroy(struct links *links);
 
 /* "shm", "tcp", "ucx" or several, "shm, tcp"; "self" without peers. A new reference. */
 json_t *links_describe(const struct links *links);
-/* `ways` of docs/worker-contract.md: each with the ranks that it leads to, as they go by.
- * A new array; NULL when memory is out. */
+/* `ways` of docs/development/worker-contract.md: each with the ranks that it leads to, as
+ * they go by. A new array; NULL when memory is out. */
 json_t *links_ways(const struct links *links);
 
 /* Connect to a rank; NULL: failed. */

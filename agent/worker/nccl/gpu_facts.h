@@ -4,8 +4,8 @@
 
 #include <jansson.h>
 
-/* A new array with an object for each GPU as docs/agent-protocol.md has it (`gpus`),
- * whether or not this process may use it; NULL: there is no NVML. */
+/* A new array with an object for each GPU as docs/development/agent-protocol.md has it
+ * (`gpus`), whether or not this process may use it; NULL: there is no NVML. */
 json_t *gpu_facts(void);
 
 #endif

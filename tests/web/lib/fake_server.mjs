@@ -1,4 +1,4 @@
-/* fake_server.mjs - the API of docs/api.md over event logs in memory, for tests of what a
+/* fake_server.mjs - the API of docs/reference/api.md over event logs in memory, for tests of what a
  * page does with it: it can be slow, be gone, refuse, and cut its streams */
 import { once } from 'node:events';
 import { createServer } from 'node:http';

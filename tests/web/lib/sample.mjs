@@ -1,4 +1,4 @@
-/* sample.mjs - made-up runs with their event logs, as docs/api.md has them */
+/* sample.mjs - made-up runs with their event logs, as docs/reference/api.md has them */
 
 import { readFileSync } from 'node:fs';
 import { applyEvents, newRunState } from '../../../web/js/events.mjs';

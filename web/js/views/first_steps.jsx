@@ -14,7 +14,7 @@ const DEMO_RUNS = [
 ];
 const DEMO_ENV = { SIM_SLEEP_FRACTION: '0.1' };
 
-/* Which of the idle nodes is slow, by pairs (docs/patterns.md). */
+/* Which of the idle nodes is slow, by pairs (docs/reference/patterns.md). */
 async function search({ api }) {
   const backend = (await usableBackend(api)) || 'auto';
   const spec = { name: 'slow node', backend, pattern: 'pairs', sizes: ['64M'], in_place: false };
