@@ -1,6 +1,7 @@
-/* gate_power.c - the table of docs/explanation/method.md, "Across runs": of gates against
- * the last K runs, how many fail when nothing changed, and when the run is slower:
- * gate_power TRIALS [SEED] */
+/* gate_power.c - false alarms and power of gates: how many gates against the last K runs
+ * fail when nothing changed, and when the run is slower
+ *
+ * usage: gate_power TRIALS [SEED] */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

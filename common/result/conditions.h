@@ -1,9 +1,9 @@
-/* conditions.h - under which conditions a node ran its ranks of a case
+/* conditions.h - the state of a node's machine while it ran its ranks of a case
  *
- * What an agent measures beside a case, as evidence for or against its figures. What each
- * value is and from where on it is worth a sentence is an entry here: the agent writes
- * them, the server checks and words them, docs/explanation/method.md is held against
- * them. */
+ * An agent measures these values beside a case, as evidence for or against its figures.
+ * Each has an entry with its meaning and the limit above which it is reported. The agent
+ * writes the values, the server checks and reports them, and a unit test compares the
+ * table in docs/reference/conditions.md with the entries. */
 #ifndef RINGBENCH_COMMON_CONDITIONS_H
 #define RINGBENCH_COMMON_CONDITIONS_H
 

@@ -1,5 +1,5 @@
 /* noise.h - whether the rows of a run are as certain as its spec asks for
- * (docs/explanation/method.md, "Whether a run is certain enough") */
+ * (docs/explanation/method.md, "Noisy runs") */
 #ifndef RINGBENCH_COMMON_RESULT_NOISE_H
 #define RINGBENCH_COMMON_RESULT_NOISE_H
 

@@ -280,7 +280,7 @@ static const struct spec_field table[] = {
      .about = "with timing throughput: samples_us too, of iterations that follow one another"},
     {"timing", "\"throughput\"", MEASURES | SPEC_SHAPES, SPEC_CHOICE(timing, timings)},
     {"bind", "\"auto\"", SETS | SPEC_SHAPES, SPEC_CHOICE(bind, binds),
-     .about = "the CPUs that a rank may use: a core each, the memory domain of its GPU, or as it was given; see docs/explanation/method.md"},
+     .about = "the CPUs that a rank may use: a core each, the memory domain of its GPU, or as it was given; see docs/reference/backends.md"},
     {"repeats", "1", SPEC_APART, SPEC_INTEGER(repeats, 1, 1000)},
     {"nodes", "{}", SPEC_APART, SPEC_MEMBERS(&spec_nodes_fields)},
     {"launch", NULL, SPEC_APART, SPEC_MEMBERS(&launch_fields),

@@ -124,8 +124,8 @@ TEST(the_server_tells_what_the_table_says)
     json_decref(told);
 }
 
-/* docs/explanation/method.md's line of a collective: what collective_layout() and the
- * table do. */
+/* A collective's line in docs/reference/collectives.md, from collective_layout() and the
+ * table of facts. */
 static void line_of(enum collective_kind kind, char *out, size_t size)
 {
     static const struct {
@@ -146,14 +146,14 @@ static void line_of(enum collective_kind kind, char *out, size_t size)
 
 TEST(the_docs_have_a_line_for_each)
 {
-    char *page = golden_read("explanation/method.md");
+    char *page = golden_read("reference/collectives.md");
 
     for (int kind = 0; kind < COLLECTIVE_COUNT; kind++) {
         char line[160];
 
         line_of((enum collective_kind)kind, line, sizeof(line));
         if (!strstr(page, line))
-            fail_msg("docs/explanation/method.md lacks the line%s", line);
+            fail_msg("docs/reference/collectives.md lacks the line%s", line);
     }
     free(page);
 }

@@ -1,8 +1,8 @@
 /* test_compare_level.c - how often verdicts are wrong, and how often they find what is
  * there: comparisons of simulated cases, whose noise is known
  *
- * RINGBENCH_PRINT_TABLES=1 prints the table of docs/explanation/method.md. Everything is
- * a function of fixed seeds. */
+ * RINGBENCH_PRINT_TABLES=1 prints the table from which bench/MEASUREMENTS.md has lines.
+ * Everything is a function of fixed seeds. */
 #include "agent/worker/sim/noise.h"
 #include "server/analysis/compare.h"
 #include "tests/unit/compare_fixture.h"
@@ -172,7 +172,7 @@ TEST(two_states_are_said_in_five_repeats)
     assert_in_range(tally.states, FAMILIES * 80 / 100, FAMILIES);
 }
 
-/* For docs/explanation/method.md. */
+/* For bench/MEASUREMENTS.md. */
 static int print_table(void **state)
 {
     static const size_t repeats[] = {3, 5, 8, 10, 20};

@@ -79,6 +79,6 @@ static void put_fields(struct buf *out)
 
 TEST(the_docs_show_each_number)
 {
-    golden_compare_part("explanation/method.md", "<!-- conditions -->\n",
+    golden_compare_part("reference/conditions.md", "<!-- conditions -->\n",
                         "<!-- end of conditions -->", put_fields);
 }

@@ -1,8 +1,8 @@
 /* test_culprit.c - the slow node, link or rack of seeded fleets is named, and of healthy
  * ones nothing is
  *
- * With RINGBENCH_PRINT_TABLES=1 it prints the tables of docs/explanation/method.md.
- * Everything is a function of fixed seeds. */
+ * With RINGBENCH_PRINT_TABLES=1 it prints the tables of which bench/MEASUREMENTS.md has a
+ * part. Everything is a function of fixed seeds. */
 #include "common/base/json_util.h"
 #include "server/plan/plan.h"
 #include "server/analysis/culprit_model.h"

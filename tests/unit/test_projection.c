@@ -1,6 +1,6 @@
 /* test_projection.c - projected times compared with those of rings whose terms are known,
- * and of the simulation's model. With RINGBENCH_PRINT_TABLES it prints the
- * table of docs/explanation/method.md. Everything is a function of fixed seeds. */
+ * and of the simulation's model. With RINGBENCH_PRINT_TABLES it prints the table that
+ * bench/MEASUREMENTS.md sums up. Everything is a function of fixed seeds. */
 #include "common/base/json_util.h"
 #include "server/analysis/projection.h"
 #include "tests/unit/mentions.h"
