@@ -1,0 +1,245 @@
+# ringbench.py - a client of a ringbench server: one file, Python 3.6 or newer, no packages
+"""Start, follow and judge benchmark runs of a ringbench server.
+
+    import ringbench
+
+    client = ringbench.Client("http://head:8080", token_file="operator.token")
+    run = client.submit({"nodes": {"count": 4}, "sizes": {"min": "1M", "max": "1G"}})
+    for row in client.rows(run["id"]):
+        print(row["size"], row["time_us"], row["busbw_gbs"])
+    print(client.wait(run["id"])["state"])
+
+Answers are the JSON documents of the API as dicts (docs/api.md, /openapi.json). An error of the
+server is a ringbench.Error; its `errors` say which field is wrong. A server that cannot be
+reached is a ringbench.Unreachable. Reads, and starts of runs, are repeated meanwhile: a restart of the
+server neither ends a stream nor starts a run twice.
+"""
+import http.client
+import json
+import os
+import ssl
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+import uuid
+
+# Each method of Client that is one request: HTTP method, path, and the query parameters it takes.
+OPERATIONS = {
+    "submit": ("POST", "/api/v1/runs", ()),
+    "validate": ("POST", "/api/v1/runs/validate", ()),
+    "list": ("GET", "/api/v1/runs", ("state", "label", "q", "node", "suspect", "judged", "verdict",
+                                     "since", "until", "sort", "order", "limit", "cursor")),
+    "get": ("GET", "/api/v1/runs/{id}", ()),
+    "cancel": ("POST", "/api/v1/runs/{id}/cancel", ()),
+    "delete": ("DELETE", "/api/v1/runs/{id}", ()),
+    "follow_up": ("POST", "/api/v1/runs/{id}/follow_up", ()),
+    "events": ("GET", "/api/v1/runs/{id}/events", ("after", "results", "format")),
+    "results": ("GET", "/api/v1/runs/{id}/results", ("limit", "after", "case", "series", "group",
+                                                     "size", "rank", "metric", "samples", "ranks")),
+    "gate": ("GET", "/api/v1/runs/{id}/verdict", ("wait",)),
+    "compare": ("GET", "/api/v1/compare", ("base", "head", "base_env", "head_env", "last", "like",
+                                           "margin_percent")),
+    "nodes": ("GET", "/api/v1/nodes", ("inventory",)),
+}
+
+FINAL_STATES = ("completed", "failed", "cancelled")
+
+
+class Error(Exception):
+    """The server refused a request: its problem document (RFC 9457)."""
+
+    def __init__(self, status, detail, errors=()):
+        self.status = status
+        self.detail = detail
+        self.errors = list(errors)  # [{"pointer": "/sizes/max", "detail": "must be ..."}]
+        fields = ["{pointer}: {detail}".format(**error) for error in self.errors]
+        super().__init__("\n  ".join(["{}: {}".format(status, detail)] + fields))
+
+
+class Unreachable(Exception):
+    """The server could not be reached, or stopped answering."""
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """A redirect would carry the token to another host; the server sends none."""
+
+    def redirect_request(self, *args, **kwargs):
+        return None
+
+
+class Client:
+    """One server. Without arguments, what the environment of the script `ringbench` says:
+    RINGBENCH_SERVER, RINGBENCH_TOKEN_FILE and RINGBENCH_CA_FILE.
+
+    timeout_s: how long a read may stay silent; retry_s: how long an unreachable server is tried.
+    """
+
+    def __init__(self, url=None, token=None, token_file=None, ca_file=None, timeout_s=60,
+                 retry_s=60):
+        self.url = (url or os.environ.get("RINGBENCH_SERVER") or "http://127.0.0.1:8080").rstrip("/")
+        token_file = token_file or os.environ.get("RINGBENCH_TOKEN_FILE")
+        if token is None and token_file:
+            with open(token_file) as file:
+                token = file.read().strip()
+        ca_file = ca_file or os.environ.get("RINGBENCH_CA_FILE")
+        self._headers = {"Authorization": "Bearer " + token} if token else {}
+        self._timeout_s = timeout_s
+        self._retry_s = retry_s
+        context = ssl.create_default_context(cafile=ca_file or None)
+        self._opener = urllib.request.build_opener(
+            _NoRedirects, urllib.request.HTTPSHandler(context=context))
+
+    # ---- runs ----
+
+    def submit(self, spec, key=None):
+        """Start a run; returns it as accepted. The same key and spec give the same run again."""
+        return self._call("submit", body=spec, headers={"Idempotency-Key": key or uuid.uuid4().hex})
+
+    def validate(self, spec):
+        """What would become of a run: nodes, cases, time. Starts nothing."""
+        return self._call("validate", body=spec)
+
+    def list(self, **filters):
+        """Iterate over runs, newest first, without their rows; label="rack=b7", state="failed"."""
+        return self._pages("list", "runs", "cursor", filters)
+
+    def get(self, run):
+        return self._call("get", run)
+
+    def cancel(self, run):
+        return self._call("cancel", run)
+
+    def delete(self, run):
+        self._call("delete", run)
+
+    def follow_up(self, run, key=None):
+        """Start the run that finds the slow node of this one."""
+        return self._call("follow_up", run, headers={"Idempotency-Key": key or uuid.uuid4().hex})
+
+    def wait(self, run, timeout_s=None):
+        """Wait for the run's end; returns the run. TimeoutError if it goes on after timeout_s."""
+        self.gate(run, timeout_s)
+        return self.get(run)
+
+    # ---- streams ----
+
+    def events(self, run, after=0, results=True):
+        """Iterate over the run's events from the one after `after` on, until it has ended."""
+        lost_at = None
+        while True:
+            query = {"after": after, "results": int(results), "format": "ndjson"}
+            try:
+                with self._open("events", run, query) as answer:
+                    lost_at = None
+                    for line in answer:
+                        event = json.loads(line.decode())
+                        after = event["id"]
+                        yield event
+                        if event["type"] == "state" and event["state"] in FINAL_STATES:
+                            return
+            except Error as error:
+                if error.status != 503:
+                    raise
+            except (OSError, http.client.HTTPException, ValueError) as error:
+                # Cut off, perhaps within a line: go on after the last whole event.
+                if self._is_final(error):
+                    raise Unreachable("{}: {}".format(self.url, error)) from error
+            lost_at = lost_at or time.monotonic()
+            if time.monotonic() - lost_at > self._retry_s:
+                raise Unreachable("{}: the events of run {} broke off".format(self.url, run))
+            time.sleep(0.2)
+
+    def rows(self, run):
+        """Iterate over the run's rows while they are measured."""
+        return (event for event in self.events(run) if event["type"] == "result")
+
+    def results(self, run, **filters):
+        """Iterate over the rows that are stored; size="64M", samples=1."""
+        return self._pages("results", "rows", "after", filters, run)
+
+    # ---- verdicts ----
+
+    def gate(self, run, timeout_s=None):
+        """The verdict of the run's checks, when it has ended: ["verdict"]["answer"] is "pass",
+        "fail" or "not_evaluated". TimeoutError if the run goes on after timeout_s."""
+        end = None if timeout_s is None else time.monotonic() + timeout_s
+        while True:
+            left = self._timeout_s / 2 if end is None else end - time.monotonic()
+            wait_s = max(0, min(int(left), self._timeout_s // 2))
+            answer = self._call("gate", run, {"wait": wait_s})
+            if answer["state"] in FINAL_STATES:
+                return answer
+            if end is not None and left < 1:
+                raise TimeoutError("run {} is {} after {} s".format(run, answer["state"], timeout_s))
+
+    def compare(self, base, head, **options):
+        """Whether head does better than base (RUN or RUN:CASE): ["verdict"]["answer"] is
+        "better", "worse", "same", "mixed" or "not_enough_data"."""
+        return self._call("compare", query=dict(options, base=base, head=head))
+
+    def nodes(self, inventory=False):
+        return self._call("nodes", query={"inventory": int(inventory)})["nodes"]
+
+    # ---- requests ----
+
+    def _pages(self, name, member, cursor, filters, run=None):
+        while True:
+            page = self._call(name, run, filters)
+            for item in page[member]:
+                yield item
+            if page.get("next") is None:
+                return
+            filters = dict(filters, **{cursor: page["next"]})
+
+    def _call(self, name, run=None, query=None, body=None, headers=None):
+        """One request, and its JSON answer; repeated while the server is away, if that is safe."""
+        method = OPERATIONS[name][0]
+        is_safe = method == "GET" or "Idempotency-Key" in (headers or {})
+        end = time.monotonic() + (self._retry_s if is_safe else 0)
+        while True:
+            try:
+                with self._open(name, run, query, body, headers) as answer:
+                    text = answer.read()
+                return json.loads(text.decode()) if text else None
+            except Error as error:
+                if error.status != 503 or time.monotonic() > end:
+                    raise
+            except (OSError, http.client.HTTPException) as error:
+                if self._is_final(error) or time.monotonic() > end:
+                    raise Unreachable("{}: {}".format(self.url, error)) from error
+            time.sleep(0.2)
+
+    @staticmethod
+    def _is_final(error):
+        """A certificate that is not trusted stays so."""
+        return isinstance(getattr(error, "reason", error), ssl.SSLError)
+
+    def _open(self, name, run=None, query=None, body=None, headers=None):
+        method, path, known = OPERATIONS[name]
+        unknown = sorted(set(query or {}) - set(known))
+        if unknown:
+            raise TypeError("{}() has no parameter {}; known are {}".format(
+                name, ", ".join(unknown), ", ".join(known)))
+        url = self.url + path.format(id=urllib.parse.quote(str(run), safe=""))
+        if query:
+            url += "?" + urllib.parse.urlencode(query, doseq=True)
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(url, data, dict(self._headers, **(headers or {})),
+                                         method=method)
+        request.add_header("Accept", "application/x-ndjson" if name == "events" else "application/json")
+        if data is not None:
+            request.add_header("Content-Type", "application/json")
+        try:
+            return self._opener.open(request, timeout=self._timeout_s)
+        except urllib.error.HTTPError as answer:
+            with answer:
+                raise self._error(answer.code, answer.read(), answer.reason) from None
+
+    @staticmethod
+    def _error(status, text, reason):
+        try:
+            problem = json.loads(text.decode())
+            return Error(status, problem["detail"], problem.get("errors", ()))
+        except (ValueError, KeyError, TypeError):  # a proxy's page, or another server's
+            return Error(status, str(reason))
