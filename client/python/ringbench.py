@@ -9,7 +9,7 @@
         print(row["size"], row["time_us"], row["busbw_gbs"])
     print(client.wait(run["id"])["state"])
 
-Answers are the JSON documents of the API as dicts (docs/api.md, /openapi.json). An error of the
+Answers are the JSON documents of the API as dicts (docs/reference/api.md, /openapi.json). An error of the
 server is a ringbench.Error; its `errors` say which field is wrong. A server that cannot be
 reached is a ringbench.Unreachable. Reads, and starts of runs, are repeated meanwhile: a restart of the
 server neither ends a stream nor starts a run twice.

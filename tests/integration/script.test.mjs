@@ -283,8 +283,6 @@ describe('the script', { concurrency: 4 }, () => {
     );
   });
 
-  // A run of five cases that takes a moment.
-  const repeated = { sizes: [8], iters: 1, warmup: 0, in_place: false, repeats: 5 };
   const brief = ['run', 'all_reduce', '-b', '8', '-e', '8', '-n', '1'];
   const check = (max) => JSON.stringify({ latency: { figure: 'time_us', max } });
 
@@ -538,40 +536,6 @@ describe('the script', { concurrency: 4 }, () => {
     assert.deepEqual([unknown.code, unknown.out], [3, '']);
     assert.match(unknown.err, /^ringbench: .*000000000000$/);
     assert.equal((await call(t, server, ['compare', ids.base])).code, 3);
-  });
-
-  test('the examples for a CI and for cron do what they say', limit, async (t) => {
-    const { server } = await startCluster(t, 2);
-    const dir = tempDir(t);
-    const example = (name, ...args) => {
-      const file = new URL(`deploy/shell/${name}`, root).pathname;
-      const { status, stdout, stderr } = spawnSync(file, args, {
-        encoding: 'utf8',
-        cwd: dir,
-        env: { ...process.env, RINGBENCH_SERVER: server.url, PATH: `${binDir}:${process.env.PATH}` },
-      });
-      assert.equal(stderr, '');
-      return { code: status, out: stdout };
-    };
-    const write = (name, spec) => fs.writeFileSync(path.join(dir, name), JSON.stringify(spec));
-    const kept = (name) => fs.readFileSync(path.join(dir, name), 'utf8');
-    write('passes.json', { ...quick, thresholds: JSON.parse(check(1e9)) });
-    write('fails.json', { ...quick, thresholds: JSON.parse(check(1e-6)) });
-    write('nightly.json', repeated);
-    assert.equal(example('gate.sh', 'passes.json', 'good').code, 0);
-    const bad = example('gate.sh', 'fails.json', 'bad');
-    assert.equal(bad.code, 1, bad.out);
-    assert.match(kept('bad/verdict.txt'), /^fail: /);
-    assert.match(kept('bad/results.csv'), /^case,/);
-    assert.match(kept('good/report.html'), /<html/);
-    assert.deepEqual(example('nightly.sh', 'nightly.json', 'nights'), { code: 0, out: '' });
-    const base = kept('nights/base').trim();
-    assert.equal((await server.getRun(base)).state, 'completed');
-    // On a busy machine nothing can be said of 8 bytes but that it cannot; it is not silent then.
-    const second = example('nightly.sh', 'nightly.json', 'nights');
-    assert.equal(second.out === '', second.code === 0, second.out);
-    assert.equal(kept('nights/base').trim(), base);
-    assert.match(kept('nights/compare.txt'), new RegExp(`^# base: run ${base}`, 'm'));
   });
 
   test('^C cancels the run and says so, and leaves nothing behind', limit, async (t) => {

@@ -9,7 +9,7 @@ import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 import { startServer } from './lib/cluster.mjs';
-import { patience, Program, tempDir, waitFor } from './lib/fixture.mjs';
+import { patience, Program, root, tempDir, waitFor } from './lib/fixture.mjs';
 import { TcpStoreClient } from './lib/tcpstore_client.mjs';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
@@ -37,20 +37,14 @@ function whyNot() {
 
 const options = { timeout: 300000 * patience, skip: whyNot() };
 
-const worker = `
-import sys
-import torch_client
-import torch
-import torch.distributed as dist
+const example = path.join(root, 'examples/torchrun');
 
-dist.init_process_group("gloo", init_method="env://")
-rank, world = dist.get_rank(), dist.get_world_size()
-value = torch.tensor([float(rank + 1)])
-dist.all_reduce(value)
-# In one write: another worker writes to the same pipe.
-sys.stdout.write(f"worker {rank} of {world} sum {int(value.item())}\\n")
-sys.stdout.flush()
-dist.destroy_process_group()
+// The program of the example, after what the installed PyTorch has to be told.
+const worker = `
+import runpy
+import torch_client
+
+runpy.run_path("${path.join(example, 'all_reduce.py')}", run_name="__main__")
 `;
 
 // What talks to the store by hand: lines "OP KEY [VALUE]" of its standard input.
@@ -79,37 +73,22 @@ async function startStanding(t, args = []) {
   return { server, look, port: (await look()).port };
 }
 
-function startLauncher(t, dir, port, id, number) {
-  return new Program(
-    t,
-    'python3',
-    [
-      torchrun,
-      '--nnodes',
-      '2',
-      '--nproc_per_node',
-      '2',
-      '--rdzv_backend',
-      'c10d',
-      '--rdzv_endpoint',
-      `127.0.0.1:${port}`,
-      '--rdzv_conf',
-      'is_host=0',
-      '--rdzv_id',
-      id,
-      '--log_dir',
-      path.join(dir, `log-${id}-${number}`),
-      path.join(dir, 'worker.py'),
-    ],
-    { env },
-  );
+// A launcher by the example's script; torchrun is the one of torch_client.py.
+function startLauncher(t, dir, port, id) {
+  const args = [`127.0.0.1:${port}`, id, '2', '2', path.join(dir, 'worker.py')];
+  return new Program(t, path.join(example, 'launch.sh'), args, {
+    env: { ...env, PATH: `${dir}:${env.PATH}`, TMPDIR: dir },
+  });
 }
 
 // Two launchers of two workers each; what they said, and how they ended.
 async function runJob(t, port, id) {
   const dir = tempDir(t);
   fs.writeFileSync(path.join(dir, 'worker.py'), worker);
-  const launchers = [0, 1].map((number) => startLauncher(t, dir, port, id, number));
+  fs.writeFileSync(path.join(dir, 'torchrun'), `#!/bin/sh\nexec python3 '${torchrun}' "$@"\n`, {
+    mode: 0o755,
+  });
+  const launchers = [0, 1].map(() => startLauncher(t, dir, port, id));
   const codes = [];
   for (const launcher of launchers) codes.push((await launcher.ended(150000)).code);
   const lines = launchers.flatMap((launcher) => [...launcher.lines, ...launcher.errors]);
@@ -118,7 +97,7 @@ async function runJob(t, port, id) {
 
 function assertDone({ codes, lines, text }) {
   assert.deepEqual(codes, [0, 0], text);
-  const sums = lines.map((line) => line.match(/worker (\d) of 4 sum 10$/)?.[1]).filter(Boolean);
+  const sums = lines.map((line) => line.match(/rank (\d) of 4: sum 10$/)?.[1]).filter(Boolean);
   assert.deepEqual(sums.sort(), ['0', '1', '2', '3'], text);
 }
 
