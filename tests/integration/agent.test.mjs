@@ -5,7 +5,7 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 
 import { FakeServer } from './lib/fake_server.mjs';
-import { Program, binDir, makeCertificate, patience, tempDir, waitFor } from './lib/fixture.mjs';
+import { Program, binDir, killTree, makeCertificate, patience, tempDir, waitFor } from './lib/fixture.mjs';
 import {
   assertNumbered,
   gone,
@@ -233,7 +233,7 @@ describe('the agent', { concurrency: 6 }, () => {
       await running(server);
       const before = server.events.length;
       agent.signal('SIGTERM');
-      for (const pid of agent.workers()) process.kill(Number(pid), 'SIGTERM');
+      for (const pid of agent.workers()) killTree(Number(pid), 'SIGTERM');
       assert.deepEqual(await agent.ended(), { code: 0, signal: null });
       assert.deepEqual(server.leaves, [['told to terminate (SIGTERM)', before]]);
       assert.ok(server.ofType('exit').length > 0);
