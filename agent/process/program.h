@@ -1,5 +1,5 @@
 /* program.h - a program that this node's administrator offers to runs: a file of
- * programs.d, understood (docs/how-to/programs.md) */
+ * programs.d, understood (docs/reference/programs.md) */
 #ifndef RINGBENCH_AGENT_PROCESS_PROGRAM_H
 #define RINGBENCH_AGENT_PROCESS_PROGRAM_H
 

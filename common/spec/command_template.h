@@ -1,6 +1,6 @@
 /* command_template.h - command lines with named parameters, from an administrator's file:
- * what agents run for programs (docs/how-to/programs.md) and servers to get nodes
- * (docs/how-to/launchers.md). In each argument {name} stands for a value, {config_dir}
+ * what agents run for programs (docs/reference/programs.md) and servers to get nodes
+ * (docs/reference/launchers.md). In each argument {name} stands for a value, {config_dir}
  * for the directory of the file's kind, {{ and }} for the characters; no shell is
  * involved. */
 #ifndef RINGBENCH_COMMON_SPEC_COMMAND_TEMPLATE_H

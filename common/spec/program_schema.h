@@ -1,5 +1,5 @@
 /* program_schema.h - the named parameters of a program: how they are declared, and
- * whether given arguments fit (docs/how-to/programs.md) */
+ * whether given arguments fit (docs/reference/programs.md) */
 #ifndef RINGBENCH_COMMON_SPEC_PROGRAM_SCHEMA_H
 #define RINGBENCH_COMMON_SPEC_PROGRAM_SCHEMA_H
 

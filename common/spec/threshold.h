@@ -1,5 +1,5 @@
 /* threshold.h - a named check that a run spec asks for: a figure of the run and the
- * bounds that it is to keep within. docs/how-to/gates.md is the page of its users,
+ * bounds that it is to keep within. docs/reference/gates.md is the page of its users,
  * server/analysis/gate.h judges it. */
 #ifndef RINGBENCH_COMMON_SPEC_THRESHOLD_H
 #define RINGBENCH_COMMON_SPEC_THRESHOLD_H

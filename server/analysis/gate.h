@@ -1,6 +1,6 @@
 /* gate.h - whether a run kept what its spec asks for: each check passes, fails, or is not
  * evaluated, which is never a pass. Plain functions of the run's document and of what its
- * results add up to; docs/how-to/gates.md is the page of its users. */
+ * results add up to; docs/reference/gates.md is the page of its users. */
 #ifndef RINGBENCH_SERVER_ANALYSIS_GATE_H
 #define RINGBENCH_SERVER_ANALYSIS_GATE_H
 

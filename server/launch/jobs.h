@@ -1,7 +1,7 @@
 /* jobs.h - the jobs that this server asked engines for, each with nodes for a run and
  * what follows from it: started, queried, and stopped when no run needs them
- * (docs/how-to/launchers.md). All of it on the loop's thread. A job is stored before it
- * is started, so that the next server knows it. */
+ * (docs/reference/launchers.md). All of it on the loop's thread. A job is stored before
+ * it is started, so that the next server knows it. */
 #ifndef RINGBENCH_SERVER_LAUNCH_JOBS_H
 #define RINGBENCH_SERVER_LAUNCH_JOBS_H
 

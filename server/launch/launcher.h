@@ -1,5 +1,5 @@
 /* launcher.h - how this server gets nodes from an engine that has them: a file of
- * launchers.d, understood (docs/how-to/launchers.md) */
+ * launchers.d, understood (docs/reference/launchers.md) */
 #ifndef RINGBENCH_SERVER_LAUNCH_LAUNCHER_H
 #define RINGBENCH_SERVER_LAUNCH_LAUNCHER_H
 

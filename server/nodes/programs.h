@@ -1,4 +1,4 @@
-/* programs.h - the programs that nodes offer (docs/how-to/programs.md), and what a run
+/* programs.h - the programs that nodes offer (docs/reference/programs.md), and what a run
  * makes of them */
 #ifndef RINGBENCH_SERVER_NODES_PROGRAMS_H
 #define RINGBENCH_SERVER_NODES_PROGRAMS_H

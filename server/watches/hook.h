@@ -1,5 +1,5 @@
 /* hook.h - hooks: commands that the server runs when a watch finds something, read from
- * the files of hooks.d (docs/how-to/watches.md, "Hooks") */
+ * the files of hooks.d (docs/reference/watches.md, "Hooks") */
 #ifndef RINGBENCH_SERVER_WATCHES_HOOK_H
 #define RINGBENCH_SERVER_WATCHES_HOOK_H
 

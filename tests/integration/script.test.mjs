@@ -134,7 +134,7 @@ describe('the script', { concurrency: 4 }, () => {
     limit,
     async (t) => {
       const server = await startServer(t);
-      const docs = fs.readFileSync(new URL('docs/how-to/nccl-tests-parity.md', root), 'utf8');
+      const docs = fs.readFileSync(new URL('docs/reference/nccl-tests-parity.md', root), 'utf8');
       const documented = [...docs.matchAll(/^\| `-(\w)`, `--(\w+)` \| [^|]* \| (.*) \|$/gm)].map(
         ([, ...cells]) => cells,
       );

@@ -74,9 +74,9 @@ describe('the simulation', { concurrency: 4 }, () => {
     const list = execFileSync(path.join(binDir, 'ringbench-worker-sim'), ['--list-parameters'], {
       encoding: 'utf8',
     });
-    const page = fs.readFileSync(new URL('../../docs/how-to/simulation.md', import.meta.url), 'utf8');
+    const page = fs.readFileSync(new URL('../../docs/reference/simulation.md', import.meta.url), 'utf8');
     assert.ok(list.split('\n').length > 10, list);
-    assert.ok(page.includes(list), `docs/how-to/simulation.md must have:\n${list}`);
+    assert.ok(page.includes(list), `docs/reference/simulation.md must have:\n${list}`);
   });
 
   test('nothing is simulated unless a run asks for it', limit, async (t) => {

@@ -3,7 +3,7 @@
  *
  * 64 nodes in 8 racks. A run's level has an effect of the night (0.5 %), one of the run
  * (1 %), and drifts by 0.05 % a week. Every seventh night all pairs are measured.
- * RINGBENCH_PRINT_TABLES=1 prints what docs/how-to/watches.md says. */
+ * RINGBENCH_PRINT_TABLES=1 prints what docs/reference/watches.md says. */
 #include "server/watches/sweep.h"
 
 #include "common/base/json_util.h"

@@ -5,7 +5,7 @@ import { median, pointValue } from './stats.mjs';
 import { parseSize } from './units.mjs';
 import { verdictOf } from './verdicts.mjs';
 
-/* The server's bands (docs/how-to/gates.md), in bytes. */
+/* The server's bands (docs/reference/gates.md), in bytes. */
 const BANDS = {
   latency: [1, 16 << 10],
   middle: [(16 << 10) + 1, (4 << 20) - 1],

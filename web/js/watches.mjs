@@ -5,7 +5,7 @@ import { unrealOf } from './where.mjs';
 
 export const NIGHTS = 30;
 
-/* What the answers of a watch (docs/how-to/watches.md) are called here; all others say that somebody was slower
+/* What the answers of a watch (docs/reference/watches.md) are called here; all others say that somebody was slower
  * twice. */
 const WORDS = { pass: 'pass', fail: 'fail', not_evaluated: 'not evaluated' };
 const LOOKS = {

@@ -1,5 +1,5 @@
 /* noise.h - how far simulated times are off the model, as factors
- * (docs/how-to/simulation.md, "Noise")
+ * (docs/reference/simulation.md, "Noise")
  *
  * Each is a function of a seed and of what it is for: the same on every rank, in every
  * run, however long anything takes. */

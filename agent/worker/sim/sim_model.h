@@ -1,7 +1,7 @@
 /* sim_model.h - how long a collective takes: a latency and a bandwidth per algorithm,
  * less bandwidth where a node, a link or a rack is slow
  *
- * docs/how-to/simulation.md, "The model", has the formulas. The workers of the backend
+ * docs/reference/simulation.md, "The model", has the formulas. The workers of the backend
  * sim and ringbench-sim both compute their times here. */
 #ifndef RINGBENCH_WORKER_SIM_SIM_MODEL_H
 #define RINGBENCH_WORKER_SIM_SIM_MODEL_H

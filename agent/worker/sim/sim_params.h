@@ -1,5 +1,5 @@
 /* sim_params.h - the variables of a simulated run: SIM_* and NCCL_ALGO, one table that
- * --list-parameters and docs/how-to/simulation.md show */
+ * --list-parameters and docs/reference/simulation.md show */
 #ifndef RINGBENCH_WORKER_SIM_SIM_PARAMS_H
 #define RINGBENCH_WORKER_SIM_SIM_PARAMS_H
 
