@@ -1,4 +1,4 @@
-/* finding.c - build a verdict: its evidence and its sentence */
+/* finding.c - assembles a verdict from its evidence and its sentence */
 #include "server/finding/finding.h"
 
 #include <stdarg.h>

@@ -1,8 +1,9 @@
-/* finding.h - build a verdict: its evidence, and the sentence that a message's template
- * (template.h, messages.h) makes of it
+/* finding.h - builds a verdict: its evidence, and its sentence from a message template
+ * (template.h, messages.h)
  *
- * A member whose name begins with '$' is in the sentence only. If one step fails, the
- * others do nothing and the verdict is NULL, so only the end has to be checked. */
+ * A member whose name begins with '$' is available to the sentence only. After a failed
+ * step the remaining steps do nothing and the verdict is NULL, so callers check only the
+ * end. */
 #ifndef RINGBENCH_SERVER_FINDING_FINDING_H
 #define RINGBENCH_SERVER_FINDING_FINDING_H
 
@@ -16,34 +17,34 @@ struct finding {
     bool has_failed;
 };
 
-/* Begin with no members. finding_end() releases what it holds. */
+/* Begin with no members. finding_end() releases the contents. */
 struct finding finding_begin(void);
 
-/* Add members in the order given; format and values are those of an object of
- * json_pack(). */
+/* Add members in the order given. The format and values are those of json_pack() for an
+ * object. */
 void finding_put(struct finding *finding, const char *format, ...);
 
-/* Add a member; the value is taken. NULL adds none. */
+/* Add a member and take the value. NULL adds nothing. */
 void finding_set(struct finding *finding, const char *name, json_t *value);
 
-/* Add a text that others gave: json_clean_string. */
+/* Add text from an outside source, cleaned by json_clean_string(). */
 void finding_set_text(struct finding *finding, const char *name, const char *text);
 
-/* Add the text that a template makes of the members so far. */
+/* Add a text, rendered from a template with the members so far. */
 void finding_set_phrase(struct finding *finding, const char *name, const char *text);
 
-/* Add one text for the first `most` items of a list of objects, each by the template, in
- * which the item's members come first: "a, b and 2 more"; "a; b; and 2 more". */
+/* Render the first `most` objects of a list with the template and add the result as one
+ * text: "a, b and 2 more" or "a; b; and 2 more". An item's own members have priority. */
 void finding_set_phrases(struct finding *finding, const char *name, const json_t *list,
                          size_t most, const char *separator, const char *text);
 
-/* Name a node, or several, that the answer is about: each is in the verdict's `nodes`
- * once, in this order, and the sentence has the list as {$nodes}. NULL names none. */
+/* Name nodes that the answer is about. Each appears once in the verdict's `nodes`, in the
+ * order given, and the sentence has the list as {$nodes}. NULL names none. */
 void finding_name(struct finding *finding, const char *node);
 void finding_name_all(struct finding *finding, const json_t *nodes);
 
-/* The verdict; mark: verdict_json. A new object. NULL if memory was out, or a text in
- * finding_put was no UTF-8. */
+/* Return the verdict as a new object, or NULL if memory ran out or a text in
+ * finding_put() was not UTF-8. mark: see verdict_json(). */
 json_t *finding_end(struct finding *finding, enum message_id id, const char *mark);
 
 #endif

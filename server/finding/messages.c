@@ -1,7 +1,7 @@
-/* messages.c - all sentences of verdicts */
+/* messages.c - the table of verdict sentences */
 #include "server/finding/messages.h"
 
-/* ---- What several sentences share ---- */
+/* ---- Parts that several sentences share ---- */
 
 /* lateness */
 #define CLOCKS "[{error_us?} (clocks agree within {error_us} us)| (by one clock)]"

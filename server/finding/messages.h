@@ -1,6 +1,7 @@
-/* messages.h - all sentences of verdicts, one row each in messages.inc. A template
- * (template.h) names members of the verdict's evidence; those that begin with '$' are in
- * the sentence only. */
+/* messages.h - all verdict sentences, one row each in messages.inc
+ *
+ * A template (template.h) names members of the verdict's evidence. Members that begin
+ * with '$' are available to the sentence only. */
 #ifndef RINGBENCH_SERVER_FINDING_MESSAGES_H
 #define RINGBENCH_SERVER_FINDING_MESSAGES_H
 

@@ -1,4 +1,4 @@
-/* template.c - the sentence that a template makes of the members of an object */
+/* template.c - renders a template with the members of an object */
 #include "server/finding/template.h"
 
 #include <math.h>
@@ -17,12 +17,12 @@
 struct rendering {
     const json_t *inner, *outer;
     struct buf *out;
-    bool lacks; /* a member of this part is not there */
+    bool lacks; /* a member named in this part is absent */
 };
 
 /* ---- Members ---- */
 
-/* Read "name:form}" or "name?}"; returns the place behind it, or NULL. */
+/* Parse "name}", "name:form}" or "name?}". Return the position after '}', or NULL. */
 static const char *read_member(const char *at, char name[NAME_BYTES],
                                char form[FORM_BYTES])
 {
@@ -93,7 +93,7 @@ static void put_plain(const json_t *value, struct buf *out)
         buf_append_str(out, template_number(json_real_value(value), number));
 }
 
-/* ".1f", ".4g", ".0%" or "%". */
+/* Format a number as ".1f", ".4g", ".0%" or "%". */
 static void put_digits(double value, const char *form, struct buf *out)
 {
     char *kind = NULL;
@@ -110,7 +110,7 @@ static void put_digits(double value, const char *form, struct buf *out)
         buf_printf(out, "%.*f%s", digits, value, last == '%' ? " %" : "");
 }
 
-/* "names 3", "names 3 of n" */
+/* Append a list in the form "names 3" or "names 3 of n". */
 static void put_names(const struct rendering *rendering, const json_t *list,
                       const char *form)
 {
@@ -128,7 +128,7 @@ static void put_names(const struct rendering *rendering, const json_t *list,
         buf_printf(rendering->out, " and %zu more", total - (n < most ? n : most));
 }
 
-/* Of a list, how many it has. */
+/* Return the length of a list, or the value of a number. */
 static double number_of(const json_t *value)
 {
     return json_is_array(value) ? (double)json_array_size(value)
@@ -173,7 +173,7 @@ static void cut(struct buf *out, size_t length)
     out->data[length] = '\0';
 }
 
-/* Behind '['; returns the place behind ']'. */
+/* Render a group from the position after its '['. Return the position after its ']'. */
 static const char *render_group(struct rendering *rendering, const char *at)
 {
     struct rendering part = *rendering;
@@ -191,7 +191,8 @@ static const char *render_group(struct rendering *rendering, const char *at)
     return at;
 }
 
-/* Returns the place of '|' or ']' of the group that it is in, or the end. */
+/* Render up to the enclosing group's next '|' or ']', or to the end. Return that
+ * position. */
 static const char *render_part(struct rendering *rendering, const char *at)
 {
     char name[NAME_BYTES], form[FORM_BYTES];

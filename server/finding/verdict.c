@@ -1,4 +1,4 @@
-/* verdict.c - what the server says of figures */
+/* verdict.c - the kinds and answers of verdicts, and a verdict's JSON object */
 #include "server/finding/verdict.h"
 
 #include <assert.h>
@@ -13,11 +13,11 @@
 static const struct {
     const char *name, *about;
     unsigned answers;
-    unsigned judging; /* answers that say which nodes are suspects, or that none is */
-    unsigned slow;    /* answers that are a reason to look for a slow node */
-    unsigned quiet;   /* answers that are no news: the text of a run omits them */
-    bool is_kept;     /* a run's document has it; others are made on request */
-    bool is_result;   /* the last line of a run's text has it */
+    unsigned judging; /* answers that name suspect nodes or clear all of them */
+    unsigned slow;    /* answers that justify a search for a slow node */
+    unsigned quiet;   /* answers without news, which a run's text omits */
+    bool is_kept;     /* stored in the run's document; others are made on request */
+    bool is_result;   /* shown in the last line of a run's text */
 } kinds[VERDICT_KINDS] = {
 #define ANSWER(id, name)
 #define KIND(id, kind_name, text, ...)                                                   \
@@ -117,9 +117,10 @@ json_t *verdict_json(enum verdict_kind kind, enum verdict_answer answer,
         kinds[kind].quiet & bit(answer) ? json_true() : NULL, "evidence", evidence);
 }
 
-/* ---- A verdict that was made ---- */
+/* ---- Reading a verdict ---- */
 
-/* VERDICT_KINDS, VERDICT_ANSWERS: unknown, or no verdict. */
+/* Return the enum value, or VERDICT_KINDS or VERDICT_ANSWERS if the name is unknown or
+ * absent. */
 static enum verdict_kind kind_of(const json_t *verdict)
 {
     const char *name = json_get_str(verdict, "kind", "");
