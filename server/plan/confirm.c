@@ -1,11 +1,14 @@
-/* confirm.c - suspects once more, among nodes that are known to be good. Analysis asks
- * for pairs a batch at a time, and goes by whole batches: what it asked for before
- * follows from the groups before. */
+/* confirm.c - repeat measurements of suspects, paired with nodes that are known to be
+ * good
+ *
+ * The analysis requests pairs in batches and waits for complete batches. Earlier requests
+ * can therefore be derived again from the groups measured before them. */
 #include <stdlib.h>
 
 #include "server/plan/patterns.h"
 
-/* Pairs from number `from` on that have no node in common with those before: how many. */
+/* Fill a round with pairs from number `from` on until a pair shares a node with an
+ * earlier one. Return the number of pairs. */
 static size_t at_once(const struct culprit_pair *pairs, size_t n, size_t from,
                       struct plan_round *out)
 {
@@ -22,7 +25,8 @@ static size_t at_once(const struct culprit_pair *pairs, size_t n, size_t from,
     return taken;
 }
 
-/* Round number *round of a batch, or *round less those that it has. */
+/* Fill round number *round of a batch. If the batch is shorter, subtract its number of
+ * rounds from *round. */
 static void take(const struct culprit_pair *pairs, size_t n, size_t *round,
                  struct plan_round *out)
 {
@@ -39,7 +43,7 @@ static void take(const struct culprit_pair *pairs, size_t n, size_t *round,
     }
 }
 
-/* The groups of the rounds before. */
+/* Return the number of groups that earlier rounds measured. */
 static size_t known(const struct plan_pool *pool, size_t round)
 {
     size_t n = 0;

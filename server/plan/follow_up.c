@@ -1,4 +1,4 @@
-/* follow_up.c - what to run behind a run, to find its slow node */
+/* follow_up.c - the run to start after a run in order to find its slow node */
 #include "server/plan/follow_up.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "server/analysis/gate.h"
 #include "server/finding/verdict.h"
 
-/* Of the run's spec: what its figures depend on. All else is as usual. */
+/* Members of the run's spec that affect its figures. The others get their defaults. */
 static const char *const kept[] = {"labels",  "iters",    "warmup",         "env",
                                    "nccl",    "nccl_lib", "ranks_per_node", "bind",
                                    "devices", "share",    "launch"};
@@ -26,7 +26,7 @@ bool follow_up_fits(const json_t *run)
            !json_object_get(run, "imported");
 }
 
-/* ---- Why ---- */
+/* ---- The reason ---- */
 
 const json_t *follow_up_reason(const json_t *verdicts)
 {
@@ -46,9 +46,10 @@ static json_t *why(const json_t *run)
     return said ? json_incref(json_object_get(said, "sentence")) : json_null();
 }
 
-/* ---- What ---- */
+/* ---- The spec ---- */
 
-/* The same nodes; as many from the same engine, whose job stays for a while only. */
+/* Select the same nodes, or the same number of nodes if a launcher started them: its job
+ * ends soon after the run. */
 static json_t *nodes_of(const json_t *spec, const json_t *nodes)
 {
     json_t *names = json_array(), *node;
@@ -63,7 +64,7 @@ static json_t *nodes_of(const json_t *spec, const json_t *nodes)
                      json_object_get(json_object_get(spec, "nodes"), "wait_s"));
 }
 
-/* The size that the run is known by, else the largest that it asked for. */
+/* Return the size of the run's headline, or else the largest size in its spec. */
 static json_int_t size_of(const json_t *run, const json_t *spec)
 {
     const json_t *headline = json_object_get(json_object_get(run, "summary"), "headline");
@@ -90,7 +91,7 @@ static void keep(json_t *out, const json_t *spec)
     }
 }
 
-/* One series of one size, by which pairs are compared. */
+/* Return a spec with one series of one size, to compare pairs by. */
 static json_t *spec_of(const json_t *run, const json_t *spec, const json_t *nodes)
 {
     static const char *const firsts[] = {"collectives", "dtypes", "redops"};

@@ -1,23 +1,23 @@
-/* follow_up.h - what to run behind a run over all of its nodes, to find the one that
- * slows them down. Pure: it follows from the run's document. */
+/* follow_up.h - the run to start after a run over all of its nodes, to find the node that
+ * slows them down. Pure: depends only on the run's document. */
 #ifndef RINGBENCH_SERVER_PLAN_FOLLOW_UP_H
 #define RINGBENCH_SERVER_PLAN_FOLLOW_UP_H
 
 #include <jansson.h>
 #include <stdbool.h>
 
-/* Fewer do not tell a node from a link. */
+/* With fewer nodes, a slow node and a slow link cannot be told apart. */
 #define FOLLOW_UP_NODES_MIN 3
 
-/* Whether a run (as docs/reference/api.md has it) has a follow-up once it has ended, if
- * it is over nodes enough. */
+/* Return whether a run (as in docs/reference/api.md) can have a follow-up after its end,
+ * provided that it has enough nodes. */
 bool follow_up_fits(const json_t *run);
 
-/* The verdict that says that something is slow, borrowed; NULL: none does. */
+/* Return the verdict that reports slowness, borrowed, or NULL. */
 const json_t *follow_up_reason(const json_t *verdicts);
 
-/* {"title", "why", "spec"} of a run that has ended and that it fits, else NULL. why: the
- * verdict's sentence that says that something is slow, or null. A new object. */
+/* Return a new object {"title", "why", "spec"}, or NULL if the run has not ended or has
+ * no follow-up. why: the sentence of the verdict that reports slowness, or null. */
 json_t *follow_up_of(const json_t *run);
 
 #endif

@@ -1,14 +1,17 @@
-/* pairs.c - every node with every other: rounds of pairs that have no node in common, by
- * the circle method of round-robin tournaments: one stays, the others go round it */
+/* pairs.c - all pairs of nodes, in rounds of pairs without a common node
+ *
+ * The rounds follow the circle method for round-robin tournaments: one node stays in
+ * place and the others rotate around it. */
 #include "server/plan/patterns.h"
 
-/* An odd one out gets a place beside nobody. */
+/* An odd number of nodes leaves one place empty. */
 static size_t places(size_t n)
 {
     return n + n % 2;
 }
 
-/* Who is at a place of the circle, which has turned by `round`. Place 0 does not turn. */
+/* Return the node at a place of the circle after `round` rotations. Place 0 does not
+ * rotate. */
 static size_t at(size_t place, size_t round, size_t n)
 {
     size_t turning = places(n) - 1;
@@ -16,11 +19,11 @@ static size_t at(size_t place, size_t round, size_t n)
     return place == 0 ? 0 : 1 + (place - 1 + turning - round % turning) % turning;
 }
 
-/* How far the circle has turned in a round. When it has turned by t, the numbers of two
- * that meet (0 to m - 1, of the m that turn) add up to -2(t + 1) modulo m. A few rounds
- * in a row would let a node meet neighbours, often of one rack; turns that are evenly
- * apart would do so in twos, since 2t comes round twice. So these sums are evenly apart,
- * and t is half of one: m is odd. */
+/* Return the circle's rotation in a round. After rotation t, the numbers of two partners
+ * (0 to m - 1, for m rotating nodes) add up to -2(t + 1) modulo m. Consecutive rotations
+ * would pair a node with neighbors, which often share a rack. Evenly spaced rotations
+ * would repeat similar sums, because 2t wraps around twice. Therefore the sums are evenly
+ * spaced, and t is half of a sum modulo m, which is odd. */
 static size_t turn_of(const struct plan_pool *pool, size_t round, size_t rounds)
 {
     size_t turning = places(pool->fleet.n_nodes) - 1;

@@ -1,22 +1,23 @@
-/* patterns.h - the patterns of plan.h, a file each */
+/* patterns.h - the patterns of plan.h, one file each */
 #ifndef RINGBENCH_SERVER_PLAN_PATTERNS_H
 #define RINGBENCH_SERVER_PLAN_PATTERNS_H
 
 #include "server/plan/plan.h"
 
-/* Fill an empty round, in which there is room for each node once. */
+/* Fill an empty round that has room for each node once. */
 typedef void plan_fill(const struct plan_pool *pool, size_t round,
                        struct plan_round *out);
 
-/* The rounds from number `first` on, in which suspects are measured again. */
+/* Fill a round of repeat measurements for suspects; these rounds begin at number
+ * `first`. */
 void confirm_fill(const struct plan_pool *pool, size_t first, size_t round,
                   struct plan_round *out);
 
 plan_fill pairs_fill, scaling_fill;
 
-/* Of a plan over n nodes that loses none. rounds: of pairs. More than there are means all
- * of them; 0 means all up to PAIRS_ALL_MAX nodes, and PAIRS_ROUNDS of more, which find a
- * slow node as surely. */
+/* Return the size of a plan over n nodes if none is lost. rounds: number of rounds of
+ * pairs, limited to those that exist. 0 selects all rounds for up to PAIRS_ALL_MAX nodes
+ * and else PAIRS_ROUNDS, which find a slow node just as reliably. */
 #define PAIRS_ALL_MAX 16
 #define PAIRS_ROUNDS 8
 typedef struct plan_size plan_size_of(size_t n, size_t rounds);

@@ -1,4 +1,4 @@
-/* plan.c - which of a run's nodes measure together */
+/* plan.c - the groups of nodes that measure together in each round */
 #include "server/plan/plan.h"
 
 #include <stdint.h>
@@ -9,10 +9,11 @@
 #include "common/spec/run_matrix.h"
 #include "server/plan/patterns.h"
 
-/* 9 pairs that confirm each of 16 suspects, and as many beside them: culprit.h. */
+/* 9 confirming pairs for each of 16 suspects, and as many reference pairs: see
+ * culprit.h. */
 #define SUSPECTS_GROUPS ((size_t)16 * 2 * 9)
 
-/* All nodes in every case: there is no choice. */
+/* Every case uses all nodes. */
 static void all_fill(const struct plan_pool *pool, size_t round, struct plan_round *out)
 {
     for (size_t i = 0; round == 0 && i < pool->fleet.n_nodes; i++)
@@ -43,7 +44,8 @@ bool plan_seeks_culprit(enum run_pattern pattern)
     return patterns[pattern].seeks_culprit;
 }
 
-/* The round in which suspects were first measured again; SIZE_MAX: none was yet. */
+/* Return the first round that measures suspects again, or SIZE_MAX if there is none
+ * yet. */
 static size_t first_confirming(const struct plan_pool *pool)
 {
     for (size_t i = 0; i < pool->fleet.n_groups; i++)
@@ -86,7 +88,7 @@ size_t plan_cases(const struct run_spec *spec, size_t n)
     return plan_size(spec, n).groups * run_matrix_cases(spec);
 }
 
-/* So many rounds of pairs that there is room for what suspects may add; 0: none. */
+/* Return the largest number of pair rounds that leaves room for confirmations, or 0. */
 static size_t rounds_with_room(const struct run_spec *spec, size_t n)
 {
     size_t groups = PLAN_CASES_MAX / run_matrix_cases(spec);

@@ -1,7 +1,7 @@
-/* scaling.c - the first 1, 2, 4 ... of the nodes, and then all, one after the other
+/* scaling.c - the first 1, 2, 4 ... nodes, and at last all nodes, one group after another
  *
- * A projection needs four counts of three nodes or more. 4, 8 and 16 are three only, so a
- * small pool measures 3, 6 and 12 too. */
+ * A projection needs four node counts of 3 or more. The counts 4, 8 and 16 are too few,
+ * so a small pool also measures 3, 6 and 12. */
 #include "server/plan/patterns.h"
 
 #define SMALL_POOL 16
@@ -15,7 +15,7 @@ static size_t count_alive(const struct plan_pool *pool)
     return alive;
 }
 
-/* 1, 2, 4, 8 ...; of a small pool 1, 2, 3, 4, 6, 8, 12, 16. */
+/* Return 1, 2, 4, 8 ... by round; for a small pool 1, 2, 3, 4, 6, 8, 12, 16. */
 static size_t count_of(size_t round, size_t pool)
 {
     if (pool > SMALL_POOL)
@@ -25,8 +25,8 @@ static size_t count_of(size_t round, size_t pool)
     return (size_t)(round % 2 == 0 ? 3 : 4) << (round / 2 - 1);
 }
 
-/* How many nodes a round has if so many of the pool are left; 0: there is no such round.
- */
+/* Return a round's number of nodes if `alive` nodes of the pool are left, or 0 after the
+ * last round. */
 static size_t round_nodes(size_t round, size_t pool, size_t alive)
 {
     size_t before = round == 0 ? 0 : count_of(round - 1, pool);
