@@ -1,4 +1,4 @@
-/* result_record.c - what summaries need of a result */
+/* result_record.c - the fields of a result that summaries need */
 #include "server/summary/result_record.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 #include "common/base/json_util.h"
 #include "common/result/row_fields.h"
 
-/* The fields that are the same in a whole series, by IN_KEY or IN_FIGURE_KEY. */
+/* Return the fields that a whole series shares, selected by IN_KEY or IN_FIGURE_KEY. */
 static json_t *common_fields(const json_t *body, enum row_use use)
 {
     const struct row_field *fields;
@@ -72,7 +72,7 @@ static void read_row(const json_t *body, struct result_record *record)
     read_interval(body, record);
 }
 
-/* The label that a figure is drawn over. */
+/* Return the name of the label that serves as the x axis, or NULL. */
 static const char *x_label(const json_t *labels)
 {
     const char *name;

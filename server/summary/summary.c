@@ -1,5 +1,4 @@
-/* summary.c - what a run's results add up to: the parts that need neither records nor the
- * database */
+/* summary.c - the parts of a run's summary that need neither records nor the database */
 #include "server/summary/summary.h"
 
 #include <stdlib.h>
@@ -39,8 +38,8 @@ void summary_destroy(struct summary *summary)
     free(summary);
 }
 
-/* The number of a case's variables and nodes, where it has its own; new ones get the
- * next. */
+/* Return the number for a case's own variables and nodes. A new combination gets the next
+ * number. */
 static int combination_of(json_t *known, const json_t *c)
 {
     json_t *key =

@@ -1,4 +1,4 @@
-/* summary_build.c - series out of points, thinned to what a chart can show */
+/* summary_build.c - builds series from points, thinned for charts */
 #include "server/summary/result_record.h"
 #include "server/summary/summary_build.h"
 
@@ -7,7 +7,7 @@
 #include "common/base/memory.h"
 #include "server/summary/thin.h"
 
-#define WHAT "a summary" /* what memory is allocated for */
+#define WHAT "a summary" /* names the allocation in out-of-memory errors */
 
 static bool is_same_series(const struct summary_line *a, const struct summary_line *b)
 {
@@ -15,7 +15,7 @@ static bool is_same_series(const struct summary_line *a, const struct summary_li
            a->cycle == b->cycle && a->key == b->key;
 }
 
-/* The number of lines from the first on that are of its series. */
+/* Return how many lines from the first on belong to the first line's series. */
 static size_t series_length(const struct summary_line *lines, size_t n)
 {
     size_t length = 1;
@@ -34,7 +34,7 @@ static void add_sums(struct summary_series *series, const struct summary_point *
             result_record_add_wrong(series->wrong < 0 ? 0 : series->wrong, point->wrong);
 }
 
-/* The series of n lines, thinned to `most` points. */
+/* Build the series of n lines, thinned to `most` points. */
 static void make_series(struct summary_series *series, const struct summary_line *lines,
                         size_t n, size_t most)
 {

@@ -1,4 +1,4 @@
-/* summary_json.c - a summary as the JSON of docs/reference/api.md */
+/* summary_json.c - a summary as the JSON in docs/reference/api.md */
 #include "server/summary/summary_json.h"
 
 #include <inttypes.h>
@@ -16,7 +16,7 @@ static void put_number(struct buf *out, const char *name, double value)
         buf_printf(out, ",\"%s\":null", name);
 }
 
-/* null for what is below 0. */
+/* Write null for a negative value. */
 static void put_optional(struct buf *out, const char *name, int64_t value)
 {
     if (value >= 0)
@@ -35,7 +35,7 @@ static void put_text(struct buf *out, const char *name, const char *text)
     json_decref(value);
 }
 
-/* The members of a key, each with a comma before it. */
+/* Write the members of a key, each preceded by a comma. */
 static int put_key(struct buf *out, const json_t *key)
 {
     char *text = json_text(key);
@@ -48,7 +48,7 @@ static int put_key(struct buf *out, const json_t *key)
     return result;
 }
 
-/* [least, greatest] of each figure. */
+/* Write [minimum, maximum] of each figure. */
 static void put_spread(struct buf *out, const char *name,
                        const struct summary_spread *spread)
 {
@@ -70,7 +70,7 @@ static int put_choice(struct buf *out, const struct summary_choice *choice)
     return result;
 }
 
-/* The most frequent first, and in the end how many rows are none of these. */
+/* Write the choices, most frequent first, and then the number of remaining rows. */
 static int put_choices(struct buf *out, const struct summary_point *point)
 {
     bool is_put[SUMMARY_CHOICES] = {false};

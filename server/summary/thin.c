@@ -1,7 +1,7 @@
-/* thin.c - fewer points of a line that still show what was remarkable */
+/* thin.c - thins a line's points but keeps its extremes and alarms */
 #include "server/summary/thin.h"
 
-/* The two of points first..end (exclusive) that stand for them, in order. */
+/* Choose up to two points that represent points first..end (exclusive), in order. */
 static size_t choose_two(const double *values, const double *alarms, size_t first,
                          size_t end, size_t *kept)
 {
