@@ -85,7 +85,7 @@ static int digits_of(double percent)
     return fabs(percent) < 9.95 ? 1 : 0;
 }
 
-/* No "-0.0". */
+/* Avoid "-0.0". */
 static double tidy(double percent)
 {
     return fabs(percent) < 0.05 ? 0 : percent;
@@ -137,7 +137,7 @@ static json_t *value_of(const struct column *column, const json_t *item)
                                                   : value;
 }
 
-/* Text of a cell for people; returns its length in bytes. */
+/* Write a cell's text for the terminal or Markdown. Return its length in bytes. */
 static size_t cell_text(const struct column *column, const json_t *item,
                         char cell[CELL_MAX])
 {
@@ -157,7 +157,7 @@ static size_t cell_text(const struct column *column, const json_t *item,
 
 /* ---- Aligned text ---- */
 
-/* In characters: what is shown is UTF-8 without marks of zero width. */
+/* Return the width in characters. Cleaned text is UTF-8 without zero-width marks. */
 static size_t width_of(const char *text)
 {
     size_t n = 0;
@@ -178,7 +178,7 @@ static void put_cell(const struct column *column, size_t width, const char *cell
         buf_printf(out, "%s%*s", cell, is_last ? 0 : pad + GAP, "");
 }
 
-/* The next column that the table shows to people, from *i on. */
+/* Return the next column of the text table from *i on, or NULL. */
 static const struct column *next_shown(const struct column *columns, unsigned part,
                                        size_t *i)
 {
@@ -188,7 +188,7 @@ static const struct column *next_shown(const struct column *columns, unsigned pa
     return NULL;
 }
 
-/* The texts of all cells one after the other, each with its NUL. */
+/* Append the texts of all cells, each with its NUL. */
 static void gather(const struct column *columns, const json_t *items,
                    struct columns_layout *layout, struct buf *cells)
 {
@@ -205,7 +205,7 @@ static void gather(const struct column *columns, const json_t *items,
         }
 }
 
-/* One line of headings, or of the cells at *cells, which moves behind them. */
+/* Append a line of headings, or a line of the cells at *cells, and advance *cells. */
 static void put_line(const struct column *columns, const char **cells,
                      const struct columns_layout *layout, struct buf *out)
 {
@@ -285,7 +285,7 @@ static void write_markdown(const struct column *columns, const json_t *items,
 
 /* ---- CSV and NDJSON ---- */
 
-/* A line of names for no item. */
+/* Append an item's record, or the header if item is NULL. */
 static void put_record(const struct column *columns, const json_t *item,
                        struct columns_layout *layout, struct buf *out)
 {

@@ -13,7 +13,7 @@
 
 #define VALUE_MAX 200
 
-/* Tables of a comparison. CSV has both in one. */
+/* The tables of a comparison. CSV has both in one table. */
 enum { BANDS = 1, SIZES = 2 };
 
 static const struct column columns[] = {
@@ -52,9 +52,9 @@ static const json_t *evidence_of(const json_t *document)
     return json_object_get(json_object_get(document, "verdict"), "evidence");
 }
 
-/* ---- What people wrote, and measured programs ---- */
+/* ---- Text from users and programs ---- */
 
-/* The start of a line of notes, and whether Markdown's marks are escaped. */
+/* The prefix of a note's line, and whether to escape Markdown's special characters. */
 struct notes {
     const char *before;
     bool is_markdown;
@@ -71,7 +71,7 @@ static void put(const struct notes *form, const char *text, struct buf *out)
         buf_append_str(out, text);
 }
 
-/* A line of the members, which are taken. */
+/* Append a line rendered from the members. Takes the members. */
 static void put_note(const struct notes *form, const char *template, json_t *members,
                      struct buf *out)
 {
@@ -86,7 +86,7 @@ static void put_note(const struct notes *form, const char *template, json_t *mem
     json_decref(line);
 }
 
-/* A value as text, cut; NULL for none. */
+/* Return a value as text, truncated; "-" for none. */
 static json_t *told(const json_t *value)
 {
     char text[VALUE_MAX];
@@ -102,7 +102,7 @@ static json_t *told(const json_t *value)
     return json_clean_string(text);
 }
 
-/* As a whole; labels and names are in it. */
+/* Clean the whole sentence, because it contains labels and names. */
 static void put_sentence(const struct notes *form, const json_t *document,
                          struct buf *out)
 {

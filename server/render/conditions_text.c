@@ -1,4 +1,4 @@
-/* conditions_text.c - under which conditions a case ran, as comment lines */
+/* conditions_text.c - the conditions in which a case ran, as comment lines */
 #include "server/render/conditions_text.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@ void conditions_text_reset(struct conditions_text *text)
     text->n_noted = text->n_unbound = 0;
 }
 
-/* One node whose ranks are not bound is what there is to say. */
+/* A node with unbound ranks has priority over bound nodes. */
 static void take_bind(struct conditions_text *text, const char *node, const json_t *bind)
 {
     const char *to = json_get_str(bind, "to", "");

@@ -1,5 +1,5 @@
-/* conditions_text.h - under which conditions a case ran, as comment lines: what ranks are
- * bound to when that is news, and what may have changed the figures */
+/* conditions_text.h - the conditions in which a case ran, as comment lines: the binding
+ * of ranks when it changes, and notes on anything that may have changed the figures */
 #ifndef RINGBENCH_SERVER_RENDER_CONDITIONS_TEXT_H
 #define RINGBENCH_SERVER_RENDER_CONDITIONS_TEXT_H
 
@@ -9,19 +9,19 @@
 #include "common/base/buf.h"
 
 struct conditions_text {
-    char bound[400], bound_shown[400]; /* of this case; the last that was said */
-    char notes[800];                   /* of the first node that has any */
-    size_t n_noted;                    /* nodes that have some */
-    size_t n_unbound;                  /* nodes whose ranks are not bound */
+    char bound[400], bound_shown[400]; /* of this case; the last that was shown */
+    char notes[800];                   /* of the first node with notes */
+    size_t n_noted;                    /* nodes with notes */
+    size_t n_unbound;                  /* nodes with unbound ranks */
 };
 
-/* Another case begins: what it is bound to is said only if it is not as before. */
+/* Begin another case. Its binding is shown only if it differs from the last one shown. */
 void conditions_text_reset(struct conditions_text *text);
 
-/* Take an event `conditions`. */
+/* Take a `conditions` event. */
 void conditions_text_take(struct conditions_text *text, const json_t *event);
 
-/* The ranks run; and all have ended. */
+/* Append the lines for the case's start, after the ranks are running, and for its end. */
 void conditions_text_begin(struct conditions_text *text, struct buf *out);
 void conditions_text_end(struct conditions_text *text, struct buf *out);
 

@@ -1,4 +1,4 @@
-/* csv.c - result rows as RFC 4180 */
+/* csv.c - result rows as RFC 4180 CSV */
 #include "server/render/csv.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@
 
 #define MEMBERS_MAX ((size_t)1 << 20) /* bytes of one field */
 
-/* Walk over the columns: those of rows, then those of figures that rows have not. */
+/* Iterate over the columns: those of rows, then those that only figures have. */
 static const char *next_column(const struct csv *csv, size_t *at)
 {
     const struct row_field *fields;
@@ -69,7 +69,8 @@ void csv_header(const struct csv *csv, struct buf *out)
     buf_append_str(out, "\r\n");
 }
 
-/* Whether a spreadsheet would compute the text: begins so, and is no number. */
+/* Return whether a spreadsheet would evaluate the text: it starts like a formula and is
+ * not a number. */
 static bool is_formula(const char *text)
 {
     char *end;
@@ -94,8 +95,8 @@ void csv_field(const char *text, struct buf *out)
     buf_append_str(out, "\"");
 }
 
-/* Members of an array are joined by semicolons, those of an object as NAME=VALUE; an
- * object in an array is its name. */
+/* Append a value unquoted. An array's members are joined by semicolons, an object's as
+ * NAME=VALUE. An object in an array is represented by its name. */
 static void put_plain(const json_t *value, struct buf *out)
 {
     const char *name, *separator = "";
@@ -127,7 +128,7 @@ void csv_value(const json_t *value, struct buf *out)
 {
     struct buf text;
 
-    /* Numbers may begin with a minus, but are no formula. */
+    /* Numbers may begin with a minus sign but are not formulas. */
     if (!json_is_string(value) && ((!json_is_object(value) && !json_is_array(value)) ||
                                    json_is_number(json_array_get(value, 0)))) {
         put_plain(value, out);
@@ -140,7 +141,7 @@ void csv_value(const json_t *value, struct buf *out)
     buf_release(&text);
 }
 
-/* What the row's case is. */
+/* Append the repeat and the matrix variables of the row's case. */
 static void put_case(const struct csv *csv, const json_t *row, struct buf *out)
 {
     int64_t number = json_get_int(row, "case", -1);

@@ -1,4 +1,4 @@
-/* event_writer.c - the forms in which a run's events or its result rows are sent */
+/* event_writer.c - output formats for a run's events or its result rows */
 #include "server/render/event_writer.h"
 
 #include <inttypes.h>
@@ -12,16 +12,16 @@
 #include "server/render/table.h"
 #include "server/store/event_samples.h"
 
-/* A reconnecting EventSource waits this long. */
+/* Delay before an EventSource reconnects. */
 #define SSE_RETRY_MS 1000
 
 struct event_writer {
     enum event_form form;
     char *run;
-    struct run_text *text; /* EVENT_FORM_TEXT */
-    struct table table;    /* ROWS_FORM_TEXT */
+    struct run_text *text; /* for EVENT_FORM_TEXT */
+    struct table table;    /* for ROWS_FORM_TEXT */
     struct csv csv;
-    char *cases; /* ROWS_FORM_JSON: what the rows' cases are */
+    char *cases; /* for ROWS_FORM_JSON: JSON of the rows' cases */
     size_t rows;
     bool wants_samples, wants_ranks;
 };
@@ -49,7 +49,7 @@ bool event_form_is_rows(enum event_form form)
     return forms[form].is_rows;
 }
 
-/* [{"case","repeat","env"}]: what the rows join with. */
+/* Return JSON [{"case","repeat","env"}], which a client can join with the rows. */
 static char *cases_text(const json_t *run)
 {
     const json_t *cases = json_object_get(run, "cases");
@@ -84,7 +84,7 @@ struct event_writer *event_writer_create(enum event_form form, const json_t *run
     struct event_writer *writer = memory_zeroed(1, sizeof(*writer), "a stream");
 
     writer->form = form;
-    /* Both keep what they need of the run's cases, which may be many. */
+    /* Both copy only the parts they need, because a run may have many cases. */
     if (form == ROWS_FORM_TEXT)
         init_table(writer, run);
     if (form == ROWS_FORM_CSV)
@@ -157,7 +157,7 @@ static int put_sse(const struct store_event *event, struct buf *out)
     return buf_append_str(out, "\n\n");
 }
 
-/* The forms that need to know what stands in the event. */
+/* Write an event in a form that has to parse the event's body. */
 static int put_parsed(struct event_writer *writer, const struct store_event *event,
                       struct buf *out)
 {
@@ -175,8 +175,9 @@ static int put_parsed(struct event_writer *writer, const struct store_event *eve
     return 0;
 }
 
-/* The text of a row, up to its last brace. Thousands of ranks may have a time each. A
- * quote within a string is escaped, so that what is found is the member. */
+/* Append a row's JSON up to its last brace, without "times_us" unless requested:
+ * thousands of ranks may have a time each. Quotes within strings are escaped, so the
+ * search only finds the member. */
 static int put_members(const struct event_writer *writer, const struct store_event *event,
                        struct buf *out)
 {
@@ -193,7 +194,7 @@ static int put_members(const struct event_writer *writer, const struct store_eve
                : 0;
 }
 
-/* A row is what its event says. */
+/* Append the event's body and, if requested, its samples. */
 static int put_row(const struct event_writer *writer, const struct store_event *event,
                    struct buf *out)
 {

@@ -1,4 +1,4 @@
-/* run_text.c - a run as text for a person at a terminal */
+/* run_text.c - a run as text for a terminal */
 #include "server/render/run_text.h"
 
 #include <stdio.h>
@@ -21,7 +21,7 @@
 #include "server/plan/follow_up.h"
 #include "server/summary/result_record.h"
 
-/* A line about joining ranks comes when all have joined, or after so long. */
+/* Shortest interval between lines about joined ranks, unless all have joined. */
 #define JOINED_INTERVAL_MS 2000
 #define NODES_NAMED_MAX 8
 #define GROUPS_NAMED_MAX 16
@@ -31,7 +31,7 @@
 
 struct run_text {
     char *id, *link, *post;
-    json_t *labels, *notes; /* as they are now */
+    json_t *labels, *notes; /* current values */
     struct table table;
     char state[32];
     char reason[512]; /* of that state */
@@ -44,23 +44,23 @@ struct run_text {
     const char *unreal; /* "simulated", "emulated", or NULL; static */
     size_t n_cases, n_nodes;
     int64_t case_no, attempt;
-    /* Per rank of the current case, whether it has joined. */
+    /* For each rank of the current case: whether it has joined. */
     bool *has_joined;
     size_t world_size, joined, joined_shown;
     int64_t joined_shown_ms;
     struct {
         double init_s;
         int64_t init_bytes, buffer_bytes, end_bytes;
-    } most; /* of any rank of the current case; -1: none has said it */
+    } most; /* maximum over the current case's ranks; -1: not reported */
     struct conditions_text conditions; /* of the current case */
-    char settings[256]; /* of the timed loop, where they are not the usual ones */
-    bool is_over;       /* before this text began */
+    char settings[256]; /* settings of the timed loop that differ from the defaults */
+    bool is_over;       /* the run had ended before this text began */
     bool says_stop;
-    bool can_follow_up; /* if it is over enough nodes */
-    struct buf end;     /* the last lines, once it has ended */
+    bool can_follow_up; /* provided that the run has enough nodes */
+    struct buf end;     /* last lines of the run, once it has ended */
     bool has_ended;
-    bool has_pattern; /* cases on other nodes go side by side */
-    bool is_program;  /* its rows are figures, and nobody knows how many will come */
+    bool has_pattern; /* cases on different nodes run at the same time */
+    bool is_program;  /* rows are figures, and their total is unknown */
 };
 
 static void forget_most(struct run_text *text)
@@ -101,7 +101,7 @@ struct run_text *run_text_create(const json_t *run, const char *link, const char
     text->n_cases = json_array_size(json_object_get(run, "cases"));
     table_init(&text->table, json_object_get(run, "spec"), text->n_cases > 1);
     text->has_pattern = text->table.held != NULL;
-    /* A line of its own says how each ended, and stands before its rows. */
+    /* A separate line precedes a case's rows and reports how the case ended. */
     if (text->has_pattern)
         text->table.names_cases = false;
     table_name_cases(&text->table, json_object_get(run, "cases"));
@@ -139,7 +139,7 @@ void run_text_destroy(struct run_text *text)
     free(text);
 }
 
-/* Text from elsewhere may have line breaks; every line of ours begins with the mark. */
+/* Append comment lines. Each line break in the text begins a new comment line. */
 static void put_comment(struct buf *out, const char *words)
 {
     buf_append_str(out, "# ");
@@ -151,7 +151,7 @@ static void put_comment(struct buf *out, const char *words)
     buf_append_str(out, "\n");
 }
 
-/* The line that a template makes of the members of `inner`, else of `outer`. */
+/* Append a line rendered from a template with the members of `inner`, or else `outer`. */
 static void put_line(struct buf *out, const char *template, const json_t *inner,
                      const json_t *outer)
 {
@@ -222,7 +222,8 @@ static void put_in_line(struct buf *out, const char *words)
         buf_append(out, *words == '\n' ? " " : words, 1);
 }
 
-/* A verdict that is news, check by check if it has some. */
+/* Append a verdict unless it is no news. A verdict with checks gets a line for each
+ * check. */
 static void put_verdict(const json_t *verdict, struct buf *out)
 {
     json_t *check;
@@ -247,7 +248,7 @@ static void put_verdicts(const json_t *event, struct buf *out)
         put_verdict(json_array_get(verdicts, i), out);
 }
 
-/* Verdicts that the run was to give: in its last line. */
+/* Append the verdicts that are the run's result to its last line. */
 static void put_results(const json_t *event, struct buf *out)
 {
     const json_t *verdicts = json_object_get(event, "verdicts");
@@ -263,9 +264,8 @@ static void put_results(const json_t *event, struct buf *out)
     }
 }
 
-/* Beside the figure: " (interval 20.1 to 95.4; 12 of 54 rows are less certain than 10
- * %)".
- */
+/* Append to the figure, for example: " (interval 20.1 to 95.4; 12 of 54 rows are less
+ * certain than 10 %)". */
 static void put_noise(const struct run_text *text, struct buf *out)
 {
     char interval[HEADLINE_TEXT_MAX], sentence[NOISE_SENTENCE_MAX];
@@ -278,7 +278,7 @@ static void put_noise(const struct run_text *text, struct buf *out)
     buf_printf(out, "%s)", noise_sentence(&text->noise, text->noise_limit, sentence));
 }
 
-/* What was measured. */
+/* Append the number of rows and figures, the duration and the headline. */
 static void put_count(const struct run_text *text, int64_t time_ms, struct buf *out)
 {
     double seconds = (double)(time_ms - text->started_ms) / 1e3;
@@ -304,8 +304,9 @@ static void put_count(const struct run_text *text, int64_t time_ms, struct buf *
                    text->wrong == 1 ? "" : "s");
 }
 
-/* The last lines; edits may still come before them. Reason and verdict stand on the very
- * last, so that `tail -1` has all of it. */
+/* Write the run's last lines to `out`, a buffer that is sent after later edits. The very
+ * last line has the reason and the verdict, so that `tail -1` shows the complete
+ * outcome. */
 static void put_end(struct run_text *text, const json_t *event, int64_t time_ms,
                     struct buf *out)
 {
@@ -347,7 +348,7 @@ static void take_state(struct run_text *text, const json_t *event, int64_t time_
         put_end(text, event, time_ms, &text->end);
         return;
     }
-    /* The same state with the same reason says nothing new. */
+    /* Skip a repeated state with the same reason. */
     if (strcmp(text->state, state) == 0 &&
         strncmp(text->reason, reason ? reason : "", sizeof(text->reason) - 1) == 0)
         return;
@@ -361,8 +362,8 @@ static void take_state(struct run_text *text, const json_t *event, int64_t time_
     put_comment(out, words);
 }
 
-/* The communicators, where there are several; a line of the table ends with its number.
- */
+/* List the communicators if there are several. Each line of the table ends with its
+ * group's number. */
 static void put_groups(const json_t *groups, struct buf *out)
 {
     size_t n = json_array_size(groups);
@@ -385,7 +386,7 @@ static void put_groups(const json_t *groups, struct buf *out)
         buf_append_str(out, "# the last column is the group\n");
 }
 
-/* Who could not reach whom, where that ended a case: "# no way: a to b ...". */
+/* List the connections whose failure ended a case: "# no way: a to b ...". */
 static void put_ways(const json_t *verdict, struct buf *out)
 {
     const json_t *ways = json_object_get(json_object_get(verdict, "evidence"), "ways");
@@ -449,7 +450,8 @@ static void note_most(struct run_text *text, const json_t *own)
     keep_most(&text->most.end_bytes, json_get_int(memory, "end_bytes", -1));
 }
 
-/* What nccl-tests prints with -M, and how long the communicator took. */
+/* Append the maxima that nccl-tests prints with -M, and the time to form the
+ * communicator. */
 static void put_most(struct run_text *text, struct buf *out)
 {
     char init[UNITS_TEXT_MAX], buffers[UNITS_TEXT_MAX], end[UNITS_TEXT_MAX];
@@ -501,13 +503,13 @@ static void take_case(struct run_text *text, const json_t *event, struct buf *ou
         conditions_text_end(&text->conditions, out);
     transport_text(json_object_get(event, "transports"), out);
     put_ways(json_object_get(json_object_get(event, "blamed"), "verdict"), out);
-    /* The only case of a run says nothing that the run's own state does not say. */
+    /* A run's only case repeats the run's own state, so it gets no line. */
     if (text->n_cases > 1 || attempt > 1)
         put_case(event, out);
 }
 
-/* Cases go side by side: each is told when it has ended, with its rows. What is said of
- * the nodes' conditions and memory stands in the run's document. */
+/* Report a case when it ends, with its rows, because cases run side by side. The nodes'
+ * conditions and memory are available in the run's document. */
 static void take_case_of_pattern(struct run_text *text, const json_t *event,
                                  struct buf *out)
 {
@@ -532,7 +534,7 @@ static void note_joined(struct run_text *text, int64_t rank)
     text->joined++;
 }
 
-/* How far ranks of a node have come. */
+/* Track the progress of a node's ranks. */
 static void take_ranks(struct run_text *text, const json_t *event, int64_t time_ms,
                        struct buf *out)
 {
@@ -556,7 +558,7 @@ static void take_ranks(struct run_text *text, const json_t *event, int64_t time_
     }
 }
 
-/* Whether the row's case has the variables of the first one. */
+/* Return whether the row's case has the same variables as the first case. */
 static bool is_first_combination(const struct run_text *text, const json_t *row)
 {
     int64_t number = json_get_int(row, "case", 0);
@@ -609,7 +611,7 @@ static void take_message(const json_t *event, struct buf *out)
              event, NULL);
 }
 
-/* A label or the notes: its value, and the one before. */
+/* Append the new and the old value of a label or of the notes. */
 static void put_change(struct buf *out, const char *name, const json_t *before,
                        const json_t *after)
 {
@@ -623,7 +625,7 @@ static void put_change(struct buf *out, const char *name, const json_t *before,
         buf_printf(out, " (was %s)", old);
 }
 
-/* Who changed which labels and notes: "edited by ann from 10.0.0.7; label gpu=h100". */
+/* Append a line about an edit: "edited by ann from 10.0.0.7; label gpu=h100". */
 static void take_edit(const json_t *event, struct buf *out)
 {
     const json_t *before = json_object_get(event, "before");
@@ -685,7 +687,7 @@ void run_text_event(struct run_text *text, int64_t time_ms, const char *type,
 
     if (text->has_ended && strcmp(type, "edit") != 0)
         return;
-    /* Of a result the table shows the words, and cleans them itself. */
+    /* The table cleans the texts of results itself. */
     shown =
         strcmp(type, "result") == 0 ? json_incref(body) : clean_text_shown(body, true);
     take_event(text, time_ms, type, shown, out);

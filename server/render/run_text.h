@@ -1,5 +1,5 @@
-/* run_text.h - a run as text for a person at a terminal: comment lines that say what goes
- * on, the table, one last line that says how it ended */
+/* run_text.h - a run as text for a terminal: comment lines about its progress, the table,
+ * and a last line with the outcome */
 #ifndef RINGBENCH_SERVER_RENDER_RUN_TEXT_H
 #define RINGBENCH_SERVER_RENDER_RUN_TEXT_H
 
@@ -11,33 +11,33 @@
 
 struct run_text;
 
-/* run: the run's document, borrowed; link: the address of its page; post: a command line
- * that posts to its address in the API, NULL for none; both copied. */
+/* run: the run's document (borrowed). link: URL of its page. post: command line that
+ * posts to its URL in the API, or NULL. Both texts are copied. */
 struct run_text *run_text_create(const json_t *run, const char *link, const char *post);
 
-/* Say how to stop the run, unless it is over; before run_text_begin. */
+/* Show how to stop the run, unless it has ended. Call before run_text_begin(). */
 void run_text_say_stop(struct run_text *text);
 void run_text_destroy(struct run_text *text);
 
-/* The opening lines. */
+/* Append the opening lines. */
 void run_text_begin(const struct run_text *text, struct buf *out);
 
-/* Take the next event of the run (body borrowed). */
+/* Take the run's next event. The body is borrowed. */
 void run_text_event(struct run_text *text, int64_t time_ms, const char *type,
                     json_t *body, struct buf *out);
 
-/* Ranks join in bursts, so how many have joined is not said for each. Whether there is
- * such a line yet to say, and saying it. */
+/* Ranks join in bursts, so not every join gets a line. run_text_has_pending() returns
+ * whether such a line is due, and run_text_flush() appends it. */
 bool run_text_has_pending(const struct run_text *text);
 void run_text_flush(struct run_text *text, struct buf *out);
 
-/* There is no further event: of a run that has ended the last lines. */
+/* Finish after the last event; append the last lines of a run that has ended. */
 void run_text_end(struct run_text *text, struct buf *out);
 
-/* A comment line for a reader who has seen nothing for a while. */
+/* Append a comment line after a period without output. */
 void run_text_alive(struct run_text *text, int64_t now_ms, struct buf *out);
 
-/* The last line where the server stops first. */
+/* Finish early because the server is stopping. */
 void run_text_stop(struct run_text *text, struct buf *out);
 
 #endif

@@ -12,7 +12,7 @@
 #include "common/spec/run_spec.h"
 
 #define ENV_TEXT_MAX 300
-#define HELD_MAX 4096 /* rows of cases that go side by side */
+#define HELD_MAX 4096 /* rows held back for cases that run side by side */
 
 static const char columns_heading[] =
     "#                                                              out-of-place         "
@@ -72,7 +72,7 @@ const char *table_unreal(const json_t *row)
     return json_get_bool(row, "emulated", false) ? "emulated" : NULL;
 }
 
-/* "case 1 (NCCL_ALGO=Ring)" */
+/* Append "case 1 (NCCL_ALGO=Ring)". */
 static void put_case(const struct table *table, const json_t *row, struct buf *out)
 {
     int64_t number = json_get_int(row, "case", 0);
@@ -83,8 +83,8 @@ static void put_case(const struct table *table, const json_t *row, struct buf *o
                run_matrix_case_text(item, env, sizeof(env)));
 }
 
-/* Whether two rows stand under the same heading, which says the case where it names it.
- */
+/* Return whether two rows belong under the same heading. Cases matter only if the heading
+ * names them. */
 static bool same_heading(const struct table *table, const json_t *a, const json_t *b)
 {
     const struct row_field *fields;
@@ -105,7 +105,7 @@ static bool same_heading(const struct table *table, const json_t *a, const json_
     return true;
 }
 
-/* What all rows under a heading have in common, and few others have. */
+/* Append unusual properties that all rows under a heading share. */
 static void put_circumstances(const json_t *row, struct buf *out)
 {
     int64_t cycle = json_get_int(row, "cycle", -1);
@@ -148,7 +148,7 @@ static void put_heading(struct table *table, json_t *row, struct buf *out)
     buf_append_str(out, columns_heading);
 }
 
-/* The mark takes the place of a blank: nccl-tests' columns stay where they are. */
+/* The mark for noise replaces a blank, so that the columns match those of nccl-tests. */
 static void put_time(struct table *table, const json_t *row, struct buf *out)
 {
     char text[2 + 16] = "  ";
@@ -203,13 +203,14 @@ static const char *skip_reason(const json_t *row)
     return row ? json_get_str(row, "skipped", NULL) : NULL;
 }
 
-/* A size whose count is 0, which is in nccl-tests' average as 0. */
+/* Return whether the row's element count is 0. nccl-tests counts such a size as 0 in its
+ * average. */
 static bool is_empty(const json_t *row)
 {
     return skip_reason(row) && json_get_int(row, "count", -1) == 0;
 }
 
-/* Behind nccl-tests' columns: how NCCL did it, "RING LL128 16 channels". */
+/* Append NCCL's choice after nccl-tests' columns, such as "RING LL128 16 channels". */
 static void put_choice(const json_t *choice, struct buf *out)
 {
     int64_t channels = json_get_int(choice, "channels", 0);
@@ -228,7 +229,7 @@ static void put_choice(const json_t *choice, struct buf *out)
         buf_append_str(out, ", NOT REQUESTED");
 }
 
-/* What a row with blocks rests on: "160 calls in 8 blocks". */
+/* Append the calls and blocks behind a row, such as "160 calls in 8 blocks". */
 static void put_blocks(const json_t *row, struct buf *out)
 {
     long long blocks = json_get_int(row, "blocks", 0);
@@ -239,7 +240,7 @@ static void put_blocks(const json_t *row, struct buf *out)
                    blocks == 1 ? "" : "s");
 }
 
-/* One size: either half may be NULL, not both. */
+/* Append the line for one size. One of the halves may be NULL. */
 static void put_pair(struct table *table, json_t *out_of_place, json_t *in_place,
                      struct buf *out)
 {
@@ -292,7 +293,7 @@ static bool is_pair(const struct table *table, const json_t *out_of_place,
            same_heading(table, out_of_place, in_place);
 }
 
-/* The row's pair among those that wait, if it is the next of them; it is the first. */
+/* Print an in-place row with the first pending row if the two are a pair. */
 static bool take_pair(struct table *table, json_t *row, struct buf *out)
 {
     json_t *first = json_array_get(table->pending, 0);
@@ -304,7 +305,7 @@ static bool take_pair(struct table *table, json_t *row, struct buf *out)
     return true;
 }
 
-/* An out-of-place row behind those of lower groups at the same place. */
+/* Queue an out-of-place row behind those of lower groups in the same series. */
 static void put_aside(struct table *table, json_t *row, struct buf *out)
 {
     size_t n = json_array_size(table->pending);
@@ -331,7 +332,7 @@ static void put_labels(json_t *labels, struct buf *out)
             buf_printf(out, "  %s=%.12g", name, json_number_value(value));
 }
 
-/* A figure that a program printed. */
+/* Append a line for a figure that a program printed. */
 static void put_figure(struct table *table, json_t *row, struct buf *out)
 {
     const json_t *rank = json_object_get(row, "rank");
@@ -465,7 +466,8 @@ void table_end(struct table *table, struct buf *out)
                    "repeats, or a quiet machine\n",
                    "Noisy (~)", (unsigned long long)table->noisy_halves,
                    (unsigned long long)table->halves);
-    /* Calls that return when they are done have the same time. */
+    /* Blocking calls spend the whole time in the enqueue, so the average is
+     * meaningless. */
     if (table->enqueue_us_sum > 0 && table->enqueue_us_sum < 0.9 * table->enqueued_us_sum)
         buf_printf(out, "# %-20s : %.2f us\n", "Avg enqueue time",
                    table->enqueue_us_sum / (double)table->enqueued_halves);

@@ -1,5 +1,5 @@
-/* table.h - result rows in the columns of nccl-tests (NVIDIA/nccl-tests 2.19, util.cu):
- * one line for the out-of-place and in-place pair of a size */
+/* table.h - result rows in the columns of nccl-tests (NVIDIA/nccl-tests 2.19, util.cu),
+ * with the out-of-place and in-place rows of a size in one line */
 #ifndef RINGBENCH_SERVER_RENDER_TABLE_H
 #define RINGBENCH_SERVER_RENDER_TABLE_H
 
@@ -10,10 +10,10 @@
 #include "common/base/buf.h"
 
 struct table {
-    bool is_paired;   /* in-place rows follow out-of-place ones */
-    bool names_cases; /* headings say which case */
-    json_t *cases;    /* an array of the run's cases, or NULL */
-    json_t *held;     /* rows by case, where several go side by side; or NULL */
+    bool is_paired;   /* in-place rows follow out-of-place rows */
+    bool names_cases; /* headings name the case */
+    json_t *cases;    /* array of the run's cases, or NULL */
+    json_t *held;     /* rows by case if cases run side by side, else NULL */
     size_t n_held;
     json_t *pending;     /* out-of-place rows that wait for their pairs, one per group */
     json_t *heading_row; /* a row of the series whose heading was printed last */
@@ -22,32 +22,32 @@ struct table {
     double busbw_sum, enqueue_us_sum, enqueued_us_sum;
 };
 
-/* Of a run with this spec, as documents have it. With a pattern, whose cases go side by
- * side, the rows of each stay together. */
+/* Initialize for a run's spec, in the form of its document. A pattern runs cases side by
+ * side, so the table keeps the rows of each case together. */
 void table_init(struct table *table, const json_t *spec, bool names_cases);
-/* Headings say the variables of a case, too: `cases` (borrowed) as a run has them. */
+/* Show the cases' variables in headings. `cases` is borrowed from the run's document. */
 void table_name_cases(struct table *table, json_t *cases);
 void table_release(struct table *table);
 
 /* Take the next result row (docs/development/worker-contract.md, with "case"; borrowed)
- * and append the lines that are complete now. Rows come in the order of
+ * and append the lines that are complete. Rows arrive in the order of
  * common/spec/series.h. */
 void table_row(struct table *table, json_t *row, struct buf *out);
 
-/* No more rows of that case will come: append those that were kept for it. */
+/* Append the rows held back for a case, which will have no more rows. */
 void table_end_case(struct table *table, int64_t case_no, struct buf *out);
 
-/* Append the line of a row whose pair has not come. */
+/* Append the lines of rows whose pairs have not arrived. */
 void table_flush(struct table *table, struct buf *out);
 
-/* Flush, and append nccl-tests' closing lines. Nothing if there was no row. */
+/* Flush, then append nccl-tests' closing lines. Appends nothing if there was no row. */
 void table_end(struct table *table, struct buf *out);
 
-/* "simulated" or "emulated" where the row is not measured, else NULL. */
+/* Return "simulated" or "emulated" for a row that was not measured, else NULL. */
 const char *table_unreal(const json_t *row);
 
-/* A number in nccl-tests' way: two decimals, fewer when it would be wider than `width`
- * (at most 15), then an exponent. out has 16 bytes. */
+/* Format a number like nccl-tests: two decimals, fewer if it exceeds `width` (at most
+ * 15), and at last an exponent. out has 16 bytes. */
 const char *table_number(double value, int width, char out[16]);
 
 #endif

@@ -1,4 +1,4 @@
-/* transport_text.c - by which ways a case's bytes went, as comment lines */
+/* transport_text.c - the transports that a case used, as comment lines */
 #include "server/render/transport_text.h"
 
 #include <string.h>
@@ -32,7 +32,7 @@ void transport_text(const json_t *transports, struct buf *out)
         const char *between = json_get_str(json_array_get(ways, i), "between", "");
 
         buf_printf(out, "# %s: ", by);
-        /* Whose peers are not in the log leads to nobody. */
+        /* A path has no endpoints if its peers are not in the log. */
         if (*between) {
             put_shown(out, between);
             buf_append_str(out, ": ");
@@ -54,7 +54,7 @@ void transport_text(const json_t *transports, struct buf *out)
     for (size_t i = 0; i < json_array_size(verdicts); i++) {
         const json_t *one = json_array_get(verdicts, i);
 
-        /* The ways are told above. */
+        /* The lines above already list the paths. */
         if (verdict_says(one, VERDICT_OK))
             continue;
         buf_append_str(out, "# ");

@@ -1,4 +1,4 @@
-/* transport_text.h - by which ways a case's bytes went, as comment lines */
+/* transport_text.h - the transports that a case used, as comment lines */
 #ifndef RINGBENCH_SERVER_RENDER_TRANSPORT_TEXT_H
 #define RINGBENCH_SERVER_RENDER_TRANSPORT_TEXT_H
 
@@ -6,9 +6,8 @@
 
 #include "common/base/buf.h"
 
-/* `transports` of docs/reference/api.md: a line for each way, and for each finding. NULL
- * is fine.
- */
+/* Append a line for each path and each finding of `transports` (docs/reference/api.md).
+ * NULL appends nothing. */
 void transport_text(const json_t *transports, struct buf *out);
 
 #endif

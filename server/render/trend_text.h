@@ -4,8 +4,8 @@
 
 #include "server/render/columns.h"
 
-/* Append the page, whose JSON is the answer. Text begins with the figure and its verdicts
- * as comment lines. -1 when `out` is full. */
+/* Append a page of a trend. Text begins with the figure and its verdicts as comment
+ * lines. Returns -1 if `out` is full. */
 int trend_write(const json_t *answer, enum form form, struct buf *out);
 
 #endif

@@ -1,4 +1,5 @@
-/* tuner_csv.c - which algorithm and protocol of NCCL was fastest, for NCCL's tuner */
+/* tuner_csv.c - NCCL's fastest algorithm and protocol for each size, for NCCL's tuner
+ * plugin */
 #include "server/render/tuner_csv.h"
 
 #include <math.h>
@@ -10,10 +11,10 @@
 #include "common/base/json_util.h"
 #include "common/base/units.h"
 
-/* The plugin reads 255 bytes of a line, and what is beyond as another one. */
+/* The plugin reads 255 bytes of a line and treats the rest as another line. */
 #define NAME_MAX 80
 #define COMBINATIONS_MAX 256
-/* From so many cases on the slowest one has to beat the default's fastest. */
+/* With at least this many cases, the slowest one must beat the default's fastest. */
 #define CASES_TO_TELL 3
 
 struct name {
@@ -55,8 +56,8 @@ static const char *there(const struct name *names, const char *here)
     return NULL;
 }
 
-/* A combination: NULL of both is NCCL's own choice; of one, nothing that a line can say.
- */
+/* A combination of algorithm and protocol. Both are NULL for NCCL's own choice. If only
+ * one is NULL, the tuner's format cannot express the combination. */
 struct choice {
     const char *algorithm, *protocol;
     bool is_default;
@@ -66,7 +67,7 @@ struct tuner {
     const json_t *run;
     const struct summary *summary;
     struct choice choices[COMBINATIONS_MAX];
-    int n_choices, standard; /* the combination of NCCL's own choice */
+    int n_choices, standard; /* combination for NCCL's own choice */
     long channels;
     struct buf *out;
 };
@@ -118,7 +119,7 @@ static int read_choices(struct tuner *tuner, const struct summary_case *cases,
     return tuner->standard < 0 ? lack_matrix(err) : 0;
 }
 
-/* ---- Which one wins ---- */
+/* ---- The fastest combination ---- */
 
 static const struct summary_series *series_of(const struct tuner *tuner, int combination,
                                               int64_t series)
@@ -143,7 +144,8 @@ static const struct summary_point *point_of(const struct summary_series *series,
     return NULL;
 }
 
-/* Some of its rows ran by another algorithm or protocol than its combination's. */
+/* Return whether any row used another algorithm or protocol than its combination
+ * requests. */
 static bool is_unrequested(const struct summary_point *point)
 {
     for (uint32_t i = 0; i < point->n_choices; i++)
@@ -161,7 +163,7 @@ static bool is_faster(const struct summary_point *point,
            point->repeats.time_us[1] < standard->repeats.time_us[0];
 }
 
-/* The combination that is fastest at a size, the default where none is faster. */
+/* Return the fastest combination for a size, or the default if none is faster. */
 static int winner(const struct tuner *tuner, int64_t series,
                   const struct summary_point *standard,
                   const struct summary_point **point)
@@ -187,7 +189,7 @@ static int winner(const struct tuner *tuner, int64_t series,
 
 /* ---- The lines ---- */
 
-/* Between two sizes that were measured, in the middle as they stand on an axis. */
+/* Return the border between two measured sizes: their middle on a logarithmic axis. */
 static int64_t border(int64_t a, int64_t b)
 {
     return (int64_t)sqrt((double)a * (double)b);
@@ -216,7 +218,7 @@ static void put_line(struct tuner *tuner, const char *collective, int combinatio
                (long long)json_get_int(tuner->run, "world_size", 0));
 }
 
-/* Sizes that follow each other and have the same winner are a line. */
+/* Write one line for consecutive sizes with the same winner. */
 static void put_series(struct tuner *tuner, const char *collective,
                        const struct summary_series *series)
 {
@@ -272,8 +274,8 @@ static void put_head(struct tuner *tuner, const struct summary_series *series)
             "or ask for ?channels=N\n");
 }
 
-/* The first series of the default that is of a collective: types, reductions and places
- * besides are nothing that the tuner knows. */
+/* Return the default's first series for a collective. NCCL's tuner does not distinguish
+ * data types, reductions and in-place calls. */
 static const struct summary_series *first_series(const struct tuner *tuner,
                                                  const char *collective)
 {

@@ -1,5 +1,5 @@
-/* tuner_csv.h - which algorithm and protocol of NCCL was fastest, as the file that NCCL's
- * example tuner plugin loads (NVIDIA/nccl, plugins/tuner/example/plugin.c) */
+/* tuner_csv.h - NCCL's fastest algorithm and protocol for each size, as the file that
+ * NCCL's example tuner plugin loads (NVIDIA/nccl, plugins/tuner/example/plugin.c) */
 #ifndef RINGBENCH_SERVER_RENDER_TUNER_CSV_H
 #define RINGBENCH_SERVER_RENDER_TUNER_CSV_H
 
@@ -9,12 +9,12 @@
 #include "common/base/error.h"
 #include "server/summary/summary.h"
 
-/* By less than this a setting is not faster than NCCL's own choice. */
+/* Smallest gain at which a setting counts as faster than NCCL's own choice. */
 #define TUNER_GAIN_MIN 1.02
 
-/* Append the file of a run whose matrix is of NCCL_ALGO and NCCL_PROTO. run: its
- * document; summary: by combination. channels: of each line; -1 keeps NCCL's. -1 with
- * *err when the run has nothing to tell (ERROR_INVALID). */
+/* Append the file for a run whose matrix varies NCCL_ALGO and NCCL_PROTO. run: the run's
+ * document. summary: by combination. channels: written to each line; -1 keeps NCCL's
+ * choice. Returns -1 with ERROR_INVALID if the run lacks the data. */
 int tuner_csv(const json_t *run, const struct summary *summary, long channels,
               struct buf *out, struct error *err);
 

@@ -1,4 +1,4 @@
-/* verdict_text.c - a verdict as text for a person or a script at a terminal */
+/* verdict_text.c - a verdict as text for a user or a script */
 #include "server/render/verdict_text.h"
 
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* verdict_text.h - a verdict as text for a person or a script at a terminal */
+/* verdict_text.h - a verdict as text for a user or a script */
 #ifndef RINGBENCH_SERVER_RENDER_VERDICT_TEXT_H
 #define RINGBENCH_SERVER_RENDER_VERDICT_TEXT_H
 
@@ -6,7 +6,8 @@
 
 #include "common/base/buf.h"
 
-/* Append a line "ANSWER: SENTENCE", and a table of the checks. -1 when `out` is full. */
+/* Append a line "ANSWER: SENTENCE" and a table of the checks. Returns -1 if `out` is
+ * full. */
 int verdict_text_append(json_t *verdict, struct buf *out);
 
 #endif
