@@ -1,4 +1,4 @@
-/* budget.c - what the communication of a training step would take */
+/* budget.c - estimates the communication time of a training step */
 #include "server/analysis/budget.h"
 
 #include <math.h>
@@ -23,15 +23,15 @@ static const struct spec_field table[] = {
     {"parameters", NULL, SPEC_REQUIRED, NUMBER(parameters, 1)},
     {"dtype", "\"bfloat16\"", 0, .kind = &spec_name, AT(dtype), .names = &spec_dtype_names},
     {"zero", "0", 0, .kind = &spec_integer, AT(zero), .min = 0, .max = 3},
-    {"bucket_bytes", "26214400", 0, NUMBER(bucket_bytes, 1)}, /* PyTorch's DistributedDataParallel */
+    {"bucket_bytes", "26214400", 0, NUMBER(bucket_bytes, 1)}, /* default of PyTorch's DistributedDataParallel */
 };
 /* clang-format on */
 
 const struct spec_fields budget_fields = {table, sizeof(table) / sizeof(table[0]),
                                           "an object with run and parameters"};
 
-/* The time of a call by one case's curve: a straight line between two sizes on
- * logarithms; below the smallest its time, above the largest its bandwidth. */
+/* Interpolate one case's call time on a log-log line between two sizes. Below the
+ * smallest size use its time, above the largest its bandwidth. */
 static double time_us(const struct case_series *series, double bytes)
 {
     const struct case_point *low = NULL, *high = NULL;
@@ -71,14 +71,15 @@ static double call_us(const struct compare_choice *choice, const char *collectiv
 
 struct sum {
     const struct compare_side *side;
-    size_t ranks;        /* that the cases have: a run over node counts has others */
-    double bytes, calls; /* of each collective */
-    double s[3];         /* the median of the cases, the fastest and the slowest one */
+    size_t ranks; /* number of ranks of the cases to use; a run over node counts has
+                     others too */
+    double bytes, calls; /* for each collective */
+    double s[3];         /* the median over the cases, the fastest and the slowest */
     json_t *missing;     /* names of collectives without times */
     json_t *parts;
 };
 
-/* Once, though stage 3 gathers twice. */
+/* Add a name once, although stage 3 gathers twice. */
 static void note_missing(json_t *missing, const char *name)
 {
     size_t n = json_array_size(missing);
@@ -116,8 +117,8 @@ static void add_part(struct sum *sum, enum collective_kind kind)
     free(times);
 }
 
-/* Gradients are averaged once a step; from stage 1 on each rank keeps a part and gathers
- * the rest, at stage 3 the parameters once more. */
+/* Gradients are averaged once per step. From ZeRO stage 1 on, each rank keeps a part and
+ * gathers the rest; stage 3 gathers the parameters once more. */
 static void add_parts(struct sum *sum, const struct budget *budget)
 {
     sum->bytes = budget->parameters * (double)dtype_size((enum dtype)budget->dtype);

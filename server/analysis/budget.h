@@ -1,6 +1,5 @@
-/* budget.h - what the communication of a training step would take by a run's measured
- * curve. Plain functions; docs/explanation/method.md has the formulas and their sources.
- */
+/* budget.h - estimates the communication time of a training step from a run's measured
+ * curve. Pure; docs/explanation/method.md has the formulas and their sources. */
 #ifndef RINGBENCH_SERVER_ANALYSIS_BUDGET_H
 #define RINGBENCH_SERVER_ANALYSIS_BUDGET_H
 
@@ -10,20 +9,20 @@
 #include "common/spec/spec_field.h"
 #include "server/analysis/compare_cases.h"
 
-/* A question, as POST /budget has it. */
+/* The body of POST /budget. */
 struct budget {
     char run[ID_RUN_LENGTH + 1];
     double step_s; /* 0: not given */
-    long ranks;    /* 0: the most that a case had */
+    long ranks;    /* 0: the largest number of ranks in a case */
     double parameters, bucket_bytes;
     int dtype;
     long zero;
 };
 
-/* The fields of such a question. */
+/* The fields of the body. */
 extern const struct spec_fields budget_fields;
 
-/* {"run","ranks","verdict","parts":[...]}; a new object. */
+/* Return a new object {"run","ranks","verdict","parts":[...]}. */
 json_t *budget_json(const struct budget *budget, const struct compare_run *run);
 
 #endif

@@ -1,4 +1,5 @@
-/* carried.c - whether the network ports of a case's nodes carried what its ranks moved */
+/* carried.c - whether the nodes' network ports carried the bytes that a case's ranks
+ * moved */
 #include "server/analysis/carried.h"
 
 #include <string.h>
@@ -6,14 +7,14 @@
 #include "common/base/json_util.h"
 #include "server/finding/finding.h"
 
-#define PORTS_MOST 48                /* of a node, as agents send at most */
-#define ROW_LEAST (INT64_C(1) << 20) /* bytes; below, other traffic counts for more */
-/* A single call of a size moves at least that size: with n nodes (n - 1) / n of it leaves
- * nodes and as much enters them. A tenth of that, although a case has many calls, is no
- * false alarm if most ports have no counter that the agent can read. */
+#define PORTS_MOST 48                /* per node; agents send at most this many */
+#define ROW_LEAST (INT64_C(1) << 20) /* bytes; other traffic dominates smaller rows */
+/* One call moves at least its size between nodes: with n nodes (n - 1) / n of it leaves
+ * nodes, and the same amount enters nodes. A tenth of one call, although a case has many
+ * calls, avoids false alarms where most ports have no readable counter. */
 #define CALL_LEAST 0.1
 
-/* What an agent says of a port, as far as it is valid; NULL: it is not. */
+/* Copy an agent's report about a port, or return NULL if it is invalid. */
 static json_t *copy_port(const json_t *port)
 {
     static const char *const kinds[] = {"infiniband", "roce", "efa", "net"};

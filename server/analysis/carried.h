@@ -1,6 +1,7 @@
-/* carried.h - whether the network ports of a case's nodes carried what its ranks moved
+/* carried.h - whether the nodes' network ports carried the bytes that a case's ranks
+ * moved
  *
- * Agents read the counters before the first rank of a case starts and after the last has
+ * Agents read the counters before a case's first rank starts and after its last rank has
  * ended (agent/machine/ports.h). */
 #ifndef RINGBENCH_SERVER_ANALYSIS_CARRIED_H
 #define RINGBENCH_SERVER_ANALYSIS_CARRIED_H
@@ -10,27 +11,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The `ports` of an agent's event, as far as they are valid: a new array of {"kind",
- * "name", "sent_bytes", "received_bytes"}; NULL: the agent does not tell of ports. */
+/* Return the valid `ports` of an agent's event as a new array of {"kind", "name",
+ * "sent_bytes", "received_bytes"}, or NULL if the agent does not report ports. */
 json_t *carried_ports(const json_t *ports);
 
-/* Of one attempt of a case; all zero: nothing yet. */
+/* Traffic of one attempt of a case. Initialize with zeros. */
 struct carried {
     int64_t attempt;
-    size_t nodes;     /* that told of their ports */
-    double bytes;     /* which these sent and received */
-    int64_t row_size; /* of the largest row, bytes */
+    size_t nodes;     /* nodes that reported their ports */
+    double bytes;     /* sent and received by these nodes */
+    int64_t row_size; /* size of the largest row, in bytes */
 };
 
-/* Take a node's event `conditions`, and the size of a measured row. */
+/* Take a node's `conditions` event, or the size of a measured row. */
 void carried_add_node(struct carried *carried, const json_t *conditions);
 void carried_add_row(struct carried *carried, int64_t attempt, int64_t size);
 
-/* Whether n nodes' ports carried less than one call of the largest row moves between
- * nodes; rows below 1 MiB cannot tell. */
+/* Return whether n nodes' ports carried less than one call of the largest row moves
+ * between nodes. False for rows below 1 MiB, which cannot tell. */
 bool carried_is_little(const struct carried *carried, size_t n);
 
-/* A case whose ranks have to move their bytes between hosts. */
+/* A case whose ranks must exchange bytes between hosts. */
 struct carried_case {
     size_t number;
     double bytes;
@@ -38,8 +39,8 @@ struct carried_case {
     bool is_little;
 };
 
-/* The verdict of kind `traffic`. mark: see verdict_json. A new object; NULL where there
- * is no case. */
+/* Return the `traffic` verdict as a new object, or NULL if there is no case. mark: see
+ * verdict_json(). */
 json_t *carried_verdict(const struct carried_case *cases, size_t n, const char *mark);
 
 #endif

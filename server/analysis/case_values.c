@@ -1,4 +1,4 @@
-/* case_values.c - what each case of a run has measured */
+/* case_values.c - the values that each case of a run measured */
 #include "server/analysis/case_values.h"
 
 #include <assert.h>
@@ -35,8 +35,8 @@ void case_values_destroy(struct case_values *values)
     free(values);
 }
 
-/* What tells series apart in any run: their number is of this one, and marks of how
- * figures came about are no part of what they are of. */
+/* Return a text that identifies a series across runs. It omits the series number, which
+ * is valid within one run only, and marks of how the figures were obtained. */
 static char *identity_of(const json_t *key)
 {
     static const char *const not_of_it[] = {"series", "simulated", "emulated",
@@ -76,14 +76,13 @@ static int compare_values(const void *a, const void *b)
     return order ? order : (left->value > right->value) - (left->value < right->value);
 }
 
-/* values: of one size, in rising order. */
+/* Return the median. values: of one size, ascending. */
 static double middle(const struct summary_value *values, size_t n)
 {
     return (values[(n - 1) / 2].value + values[n / 2].value) / 2;
 }
 
-/* A point for each size, or one for all values where `x` is no size. */
-/* What a program calls a size may be any number. */
+/* A program may report any number as its size. */
 static int64_t size_of(double x)
 {
     return x >= (double)INT64_MAX ? INT64_MAX : x > -1 ? (int64_t)x : -1;
@@ -148,7 +147,7 @@ struct case_values *case_values_create(const struct summary *summary)
     return values;
 }
 
-/* The first series of that case or of a later one. */
+/* Return the index of the first series of the case or a later one. */
 static size_t first_of(const struct case_values *values, int case_no)
 {
     size_t low = 0, high = values->n;

@@ -1,4 +1,4 @@
-/* ceiling.c - the bus bandwidth that the links of a run's nodes allow */
+/* ceiling.c - the bus bandwidth that the links between and within a run's nodes allow */
 #include "server/analysis/ceiling.h"
 
 #include <stdarg.h>
@@ -11,9 +11,9 @@
 #include "server/finding/finding.h"
 
 #define TEXT_MAX 160
-#define PCIE_CODE (128.0 / 130.0) /* of 8 GT/s and more: PCI Express 3.0 and later */
+#define PCIE_CODE (128.0 / 130.0) /* for 8 GT/s and more: PCI Express 3.0 and later */
 
-/* What something can send, one way; gbs 0: nobody knows, and text says why. */
+/* Bandwidth of a link in one direction. gbs 0: unknown, and text gives the reason. */
 struct link_term {
     double gbs;
     char text[TEXT_MAX];
@@ -47,8 +47,8 @@ static bool is_alike(const json_t *a, const json_t *b)
     return true;
 }
 
-/* Of a virtual function (SR-IOV): the wire is that of the physical one, or of another
- * virtual one, that is counted already. */
+/* Return whether a port is a virtual function (SR-IOV) on a physical link that the
+ * physical function or another virtual function already represents. */
 static bool is_again(const json_t *ports, size_t at)
 {
     const json_t *port = json_array_get(ports, at);
@@ -66,7 +66,7 @@ static bool is_again(const json_t *ports, size_t at)
     return false;
 }
 
-/* How many wires are like that of this port. */
+/* Return the number of physical links that are like this port's. */
 static size_t count_alike(const json_t *ports, const json_t *like)
 {
     size_t n = 0;
@@ -76,8 +76,8 @@ static size_t count_alike(const json_t *ports, const json_t *like)
     return n;
 }
 
-/* Of the ports that are alike those that carry most: others are of storage, or of
- * management. */
+/* Return the group of equal ports with the highest total rate. The other ports serve
+ * storage or management. */
 static struct link_term ports_of(const json_t *inventory)
 {
     const json_t *ports = json_object_get(inventory, "rdma");
@@ -119,7 +119,7 @@ static struct link_term interface_of(const struct ceiling_node *node)
 
         if (!has_address(one, node->address))
             continue;
-        /* What these say of their speed is made up. */
+        /* Virtual interfaces report invented speeds. */
         if (strcmp(json_get_str(one, "kind", ""), "ethernet") != 0 &&
             strcmp(json_get_str(one, "kind", ""), "infiniband") != 0)
             return unknown("%.40s is no link of the node", name);
@@ -129,9 +129,10 @@ static struct link_term interface_of(const struct ceiling_node *node)
     return unknown("a node does not say over which interface others reach it");
 }
 
-/* ---- In a node ---- */
+/* ---- Within a node ---- */
 
-/* GB/s of an NVLink one way, by the GPU's generation: NVIDIA's data sheets. */
+/* Return the GB/s of one NVLink in one direction by GPU generation (NVIDIA's data
+ * sheets), or 0. */
 static double nvlink_gbs(const char *gpu)
 {
     static const struct {
@@ -173,8 +174,8 @@ static struct link_term links_of(const json_t *gpu, int n)
     return pcie_of(gpu, 1);
 }
 
-/* Of a node's GPUs that with the least: rings wait for it. Ranks have all of them, or
- * any where they are alike; parts of one (MIG) share what it has. */
+/* Return the slowest link among a node's GPUs, because rings wait for it. Unknown if the
+ * ranks use a subset of unequal GPUs, or parts of a GPU (MIG) that share its link. */
 static struct link_term slowest_of(const struct ceiling_node *node, int n,
                                    struct link_term (*of)(const json_t *gpu, int n))
 {
@@ -205,7 +206,8 @@ static int gpus_used(const struct ceiling_node *node)
     return node->ranks < n ? node->ranks : n;
 }
 
-/* What leaves the node has been in a GPU that a rank has, and left that over its PCIe. */
+/* Return the PCIe bandwidth of the GPUs in use: all traffic that leaves the node passes
+ * through it. */
 static struct link_term fed_of(const struct ceiling_node *node)
 {
     int n = gpus_used(node);
@@ -220,7 +222,7 @@ static struct link_term fed_of(const struct ceiling_node *node)
     return fed;
 }
 
-/* ---- Of all nodes ---- */
+/* ---- All nodes ---- */
 
 static const struct link_term *lesser(const struct link_term *a,
                                       const struct link_term *b)
@@ -228,7 +230,7 @@ static const struct link_term *lesser(const struct link_term *a,
     return b->gbs < a->gbs ? b : a;
 }
 
-/* Whether the run or a node tells NCCL over what to go. */
+/* Return whether the run or a node configures which network NCCL uses. */
 static bool is_chosen(const struct ceiling_node *nodes, size_t n, const json_t *env)
 {
     static const char *const names[] = {"NCCL_IB_HCA", "NCCL_IB_DISABLE", "NCCL_NET"};
@@ -279,8 +281,9 @@ static struct link_term least_within(const struct ceiling_node *nodes, size_t n)
     return least;
 }
 
-/* Of the collectives that go round a ring each link carries what bus bandwidth counts. Of
- * alltoall a node sends the parts of all its ranks for those of others. */
+/* Return the limit for each collective. In a ring each link carries the bytes that bus
+ * bandwidth counts. In alltoall a node sends the parts of all its ranks to the ranks of
+ * other nodes. */
 static json_t *figures(double gbs, double between_gbs, double within_gbs, int world,
                        int ranks)
 {
@@ -301,7 +304,7 @@ static json_t *figures(double gbs, double between_gbs, double within_gbs, int wo
     return out;
 }
 
-/* Between these nothing goes over a port. */
+/* Nodes on one host exchange no bytes over a network port. */
 static bool share_a_host(const struct ceiling_node *nodes, size_t n)
 {
     json_t *hosts = json_object();

@@ -1,15 +1,16 @@
-/* change_points.c - where the level of a series of runs changed */
+/* change_points.c - level changes in a series of runs */
 #include "server/analysis/change_points.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Levels between a change and the next one; the scatter is known from before. */
+/* Minimum number of levels between two changes; the scatter is known from earlier
+ * levels. */
 #define BETWEEN_MIN 2
 
 struct search {
     struct level_series series;
-    size_t begin; /* levels before it are forgotten */
+    size_t begin; /* start of the first segment kept */
     double margin;
     struct change_point *found;
     int n_found;
@@ -26,8 +27,8 @@ static size_t end_of(const struct search *search, int i)
     return i + 1 < search->n_found ? search->found[i + 1].split.at : search->series.n;
 }
 
-/* By how much p grows because every night looks for a change: half of the level is the
- * newest night's, and the others share the rest. */
+/* Return the factor by which repeated looks, one per night, increase p. The newest night
+ * has half of the error level, and the older nights share the rest. */
 static double looks(const struct search *search, size_t end)
 {
     size_t older = search->series.n - CHANGE_POINTS_LEVELS_MIN;
@@ -35,7 +36,8 @@ static double looks(const struct search *search, size_t end)
     return end == search->series.n ? 2.0 : 2.0 * (double)older;
 }
 
-/* Look for change i in levels [begin, end); the scatter comes from all before them. */
+/* Search for change i in levels [begin, end). All levels before them determine the
+ * scatter. */
 static struct level_split look(const struct search *search, int i, size_t begin,
                                size_t end)
 {
@@ -80,8 +82,8 @@ static void search_all(struct search *search)
     }
 }
 
-/* Put each change at its likeliest place between its neighbors; later levels can show
- * that it was none. */
+/* Move each change to its likeliest place between its neighbors, and drop changes that
+ * later levels refute. */
 static void settle(struct search *search)
 {
     struct change_point *found = search->found;

@@ -1,4 +1,4 @@
-/* compare.c - how the cases of head do against those of base */
+/* compare.c - compares the cases of head with those of base */
 #include "server/analysis/compare.h"
 
 #include <assert.h>
@@ -10,22 +10,22 @@
 #include "common/base/memory.h"
 #include "server/analysis/compare_judge.h"
 
-/* What is added up per band: a value per case, those of base first. */
+/* Sums for a band: one value per case, base first. */
 struct sums {
     double *logs, *plain;
-    bool has_others; /* values of 0 or less, whose logarithm says nothing */
+    bool has_others; /* has values of 0 or less, which have no logarithm */
 };
 
-/* One series under way. */
+/* State of the iteration over one series. */
 struct walk {
     const struct compare_sides *sides;
     struct compare *out;
     struct sums *sums;                 /* by band */
     size_t n_cases;                    /* of base and head */
-    size_t n_all;                      /* and of the history */
-    const struct case_series **series; /* by case, the same one */
-    size_t *at;                        /* by case: index of the point */
-    double *values;                    /* by case, of one size */
+    size_t n_all;                      /* including the history */
+    const struct case_series **series; /* the same series in each case */
+    size_t *at;                        /* index of the current point, by case */
+    double *values;                    /* values of one size, by case */
 };
 
 static const char *const reasons[COMPARE_REASONS] = {
@@ -60,7 +60,8 @@ static const struct compare_lot *lot_of(const struct compare_sides *sides, size_
 
 /* ---- Bands ---- */
 
-/* What of a series its band is of: roots, places, groups and ranks go together. */
+/* Return the fields that identify a band's subject. Roots, in-place calls, groups and
+ * ranks are merged. */
 static json_t *about_of(const struct case_series *series)
 {
     static const char *const rows[] = {"collective", "dtype", "redop", NULL};
@@ -98,8 +99,8 @@ static void grow_bands(struct walk *walk)
                               "the bands of a comparison");
 }
 
-/* The band of one size of a series (about), made if it is new; SIZE_MAX: there may be no
- * more. */
+/* Return the index of the band for a series (about) and size, and create a new band if
+ * needed. Return SIZE_MAX if there are too many bands. */
 static size_t band_at(struct walk *walk, const struct case_series *series, json_t *about,
                       int64_t size)
 {
@@ -128,7 +129,7 @@ static size_t band_at(struct walk *walk, const struct case_series *series, json_
 
 /* ---- Sizes ---- */
 
-/* What a case of the history has of a size; NaN: nothing. */
+/* Return the value for a size from a case of the history, or NaN if it has none. */
 static double past_figure(struct walk *walk, size_t i, int64_t size)
 {
     const struct case_series *series = walk->series[i];
@@ -216,9 +217,9 @@ static int take_all(struct walk *walk)
     return 0;
 }
 
-/* ---- All of it ---- */
+/* ---- All bands ---- */
 
-/* The mean over the band's sizes. */
+/* Return the case values of a band: means over its sizes. */
 static const double *band_values(const struct walk *walk, size_t i)
 {
     struct compare_band *band = &walk->out->bands[i];
@@ -279,8 +280,8 @@ static struct compare *result_create(const struct compare_sides *sides)
     return out;
 }
 
-/* A label with a value of its own in each line would be a band in each, and none of them
- * could say anything. */
+/* Reject too many bands: a label whose value differs in every line would create a band
+ * per line, and no band could have a verdict. */
 struct compare *compare_create(const struct compare_sides *sides, struct error *err)
 {
     struct compare *out = result_create(sides);

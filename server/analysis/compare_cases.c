@@ -1,5 +1,4 @@
-/* compare_cases.c - which cases of which runs are compared, and which of them are pairs
- */
+/* compare_cases.c - selects the cases to compare and pairs them */
 #include "server/analysis/compare_cases.h"
 
 #include <stdlib.h>
@@ -18,9 +17,9 @@ void compare_side_release(struct compare_side *side)
     side->n = side->capacity = 0;
 }
 
-/* ---- Choosing ---- */
+/* ---- Selection ---- */
 
-/* The run's variables, and over them the case's own. */
+/* Return the run's variables, overridden by the case's own. */
 static json_t *env_of(const json_t *run, const json_t *doc)
 {
     json_t *env = json_copy(json_object_get(json_object_get(run, "spec"), "env"));
@@ -107,7 +106,7 @@ static int no_case(const struct compare_side *side, const struct compare_ask *as
     return -1;
 }
 
-/* Figures of different nodes have nothing to do with each other. */
+/* Reject cases on different nodes, whose figures are not comparable. */
 static int check_nodes(const struct compare_side *side, struct error *err)
 {
     const json_t *first =
@@ -136,7 +135,7 @@ int compare_side_choose(struct compare_side *side, const struct compare_ask *ask
     return check_nodes(side, err);
 }
 
-/* Whether some case of the side has the same variables. */
+/* Return whether any case of the side has the same variables. */
 static bool is_any_alike(const struct compare_side *side, const json_t *env)
 {
     json_t *own = json_copy((json_t *)(uintptr_t)env);
@@ -193,9 +192,10 @@ int compare_sides_check(const struct compare_side *base, const struct compare_si
     return 0;
 }
 
-/* ---- Where they ran ---- */
+/* ---- Nodes and ranks ---- */
 
-/* Without a pattern all cases have all nodes of their run. */
+/* Return the case's nodes, or NULL: without a pattern a case uses all nodes of its
+ * run. */
 static const json_t *names_of(const struct compare_choice *choice)
 {
     return json_object_get(choice->doc, "nodes");
@@ -230,7 +230,7 @@ size_t compare_choice_ranks(const struct compare_choice *choice)
 
 /* ---- Pairs ---- */
 
-/* Whether all of a side's cases have the same value of a variable. */
+/* Return whether all of a side's cases have the same value of a variable. */
 static bool is_constant(const struct compare_side *side, const char *name)
 {
     const json_t *first = json_object_get(side->cases[0].env, name);
@@ -244,8 +244,8 @@ static bool is_constant(const struct compare_side *side, const char *name)
     return true;
 }
 
-/* What the cases of a pair have in common: the repeat, and the variables that are not
- * what tells the sides apart. */
+/* Return a key that the cases of a pair share: the repeat, and the variables that do not
+ * distinguish the sides. */
 static char *pair_key(const struct compare_choice *one, const struct compare_side *base,
                       const struct compare_side *head)
 {
@@ -277,7 +277,7 @@ static bool are_of_one_run(const struct compare_side *base,
                   "interleaved") == 0;
 }
 
-/* {key: index}; NULL when two cases have the same key. */
+/* Return {key: index}, or NULL if two cases have the same key. */
 static json_t *index_of(const struct compare_side *side, const struct compare_side *base,
                         const struct compare_side *head)
 {
@@ -296,7 +296,7 @@ static json_t *index_of(const struct compare_side *side, const struct compare_si
     return index;
 }
 
-/* Bring the cases at the places of `order` (n of them) to the front, and drop others. */
+/* Move the n cases at the indexes in `order` to the front, and drop the others. */
 static void arrange(struct compare_side *side, struct compare_choice *scratch,
                     const size_t *order, size_t n)
 {

@@ -1,4 +1,4 @@
-/* compare_json.c - a comparison as the API answers it */
+/* compare_json.c - a comparison as the API returns it */
 #include "server/analysis/compare_json.h"
 
 #include <math.h>
@@ -91,7 +91,7 @@ static json_t *bands_json(const struct compare *compare)
     return list;
 }
 
-/* A size's series stands in it by its own members. */
+/* Return a size's object; it includes the members that identify its series. */
 static json_t *size_json(const struct compare *compare, const struct compare_size *size)
 {
     const struct compare_band *band = &compare->bands[size->band];
@@ -116,7 +116,8 @@ static json_t *sizes_json(const struct compare *compare)
 
 /* ---- Sides ---- */
 
-/* What a run is, as its own document has it; marks only of what was not measured here. */
+/* Return members of the run's document that describe it. Marks are included only if the
+ * run was not measured here. */
 static json_t *run_json(const json_t *doc)
 {
     static const char *const told[] = {"id",         "name",     "created", "backend",
@@ -179,7 +180,7 @@ static void warn_of_cases(json_t *list, const struct compare_side *side)
              side->name);
 }
 
-/* Whether a side's cases differ in their variables, which then widen its scatter. */
+/* Return whether a side's cases differ in their variables, which widens its scatter. */
 static bool is_mixed(const struct compare_side *side)
 {
     for (size_t i = 1; i < side->n; i++)
@@ -255,10 +256,10 @@ static json_t *warnings_json(const struct compare *compare,
     return list;
 }
 
-/* ---- The whole ---- */
+/* ---- The verdict ---- */
 
-/* In what the sides are not alike: it stands in front of the sentence, for those who read
- * nothing else. */
+/* Return the facts in which the sides are not comparable. The sentence begins with them,
+ * for readers who see nothing else. */
 static json_t *unlike_json(const json_t *differences)
 {
     json_t *out = json_array(), *one;
@@ -270,7 +271,7 @@ static json_t *unlike_json(const json_t *differences)
     return out;
 }
 
-/* The run of all cases of a side, or NULL. */
+/* Return the run's document if all cases of a side are from one run, else NULL. */
 static const json_t *only_run(const struct compare_side *side)
 {
     for (size_t i = 1; i < side->n; i++)
@@ -279,8 +280,8 @@ static const json_t *only_run(const struct compare_side *side)
     return side->n > 0 ? side->cases[0].run->doc : NULL;
 }
 
-/* What the sentence calls head: its run by name, or by id where base has that name too.
- */
+/* Write the name of head for the sentence: its run's name, or its id if base has the same
+ * name. */
 static void name_head(const struct compare_side *base, const struct compare_side *head,
                       char *out, size_t size)
 {
@@ -325,7 +326,7 @@ static json_t *verdict_of(const struct compare *compare,
     return finding_end(&finding, said[compare->answer], NULL);
 }
 
-/* ---- The sides ---- */
+/* ---- Comparing ---- */
 
 static bool share_a_run(const struct compare_side *base, const struct compare_side *head)
 {
@@ -342,8 +343,8 @@ static bool is_since(const struct compare_choice *one, const struct compare_side
                   json_get_str(base->cases[0].run->doc, "created", "")) > 0;
 }
 
-/* Append a side's cases to lots, those of a run together; base, where not NULL: only of
- * runs since base, or only of those before it. */
+/* Append a side's cases to lots, grouped by run. If base is not NULL, include only runs
+ * since base, or only runs before base. */
 static size_t put_runs(const struct compare_side *side, const struct compare_side *base,
                        bool since, struct compare_lot *lots)
 {
@@ -415,9 +416,8 @@ static struct compare *compare_of(const struct compare_question *question,
     return compare;
 }
 
-/* Of a side whose cases all have the same variables, those that the other side has not:
- * "Tree", or "NCCL_ALGO=Tree NCCL_PROTO=LL" where there are several; "" if there are
- * none. */
+/* Describe the variables that distinguish a side from the other, if each side's cases
+ * agree: "Tree", or "NCCL_ALGO=Tree NCCL_PROTO=LL" for several; "" for none. */
 static void name_setting(const struct compare_side *side,
                          const struct compare_side *other, char *out, size_t size)
 {
@@ -450,7 +450,7 @@ double compare_margin_of(const json_t *run)
            100;
 }
 
-/* ---- The whole answer ---- */
+/* ---- The response ---- */
 
 json_t *compare_json(const struct compare_question *question, struct error *err)
 {

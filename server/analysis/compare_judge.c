@@ -1,4 +1,4 @@
-/* compare_judge.c - from the values of cases to an answer */
+/* compare_judge.c - derives a comparison's answers from the values of cases */
 #include "server/analysis/compare_judge.h"
 
 #include <math.h>
@@ -31,8 +31,8 @@ static int compare_pairs(const void *a, const void *b)
            (left->difference < right->difference);
 }
 
-/* The mean of base over those pairs that the trimmed mean of the differences keeps, so
- * that base, head and the change between them agree. */
+/* Compute base's mean over the pairs that the trimmed mean of the differences keeps, so
+ * that base, head and the change agree. */
 static void test_pairs(const double *base, const double *head, size_t n,
                        struct stats_effect *effect)
 {
@@ -85,8 +85,8 @@ size_t compare_count_runs(const struct compare_lot *lots, size_t n)
     return runs;
 }
 
-/* The levels of the runs of n cases, those that have all their values; values are
- * sorted. Returns how many. */
+/* Compute the level of each run with complete values, from n cases. Sorts values. Returns
+ * the number of levels. */
 static size_t take_levels(const struct compare_lot *lots, double *values, size_t n,
                           double *levels)
 {
@@ -103,10 +103,10 @@ static size_t take_levels(const struct compare_lot *lots, double *values, size_t
     return count;
 }
 
-/* The levels of base and of the history, in the order of time, and of head. */
+/* The levels of base and its history in time order, followed by those of head. */
 struct run_levels {
     double *levels;
-    size_t before, base, since, head; /* in this order */
+    size_t before, base, since, head; /* counts, in this order */
 };
 
 static void reverse(double *levels, size_t n)
@@ -119,7 +119,7 @@ static void reverse(double *levels, size_t n)
     }
 }
 
-/* The newest runs come first in base and in both parts of the history. */
+/* Base and both parts of the history have their newest runs first. */
 static void read_levels(const struct compare_sides *sides, double *values,
                         struct run_levels *out)
 {
@@ -140,8 +140,8 @@ static void read_levels(const struct compare_sides *sides, double *values,
                             levels + out->since + out->base + out->before);
 }
 
-/* The scatter of runs around the level that they had at the time. A lasting change is no
- * scatter: runs before it and after it are separate groups, as are those before base,
+/* Return the scatter of runs around their level at the time. A lasting change is no
+ * scatter, so runs before and after it form separate groups, as do the runs before base,
  * and head. Base has one mean and is not divided. */
 static struct level_scatter scatter_of(const struct run_levels *runs, double margin,
                                        bool is_linear)
@@ -230,8 +230,8 @@ static size_t count_upper(const double *values, size_t n, double split)
     return upper;
 }
 
-/* Pairs whose cases were in different states leave a difference that is of the states,
- * but for those that the trimmed mean leaves out anyway. */
+/* Return whether too many pairs have cases in different states for the trimmed mean to
+ * exclude them. Their differences reflect the states. */
 static bool pairs_suffer(const struct compare_sides *sides, const double *values,
                          double split, size_t trimmed)
 {
@@ -246,8 +246,8 @@ static bool pairs_suffer(const struct compare_sides *sides, const double *values
     return up > trimmed || down > trimmed;
 }
 
-/* Whether states stand in the way of a verdict. Where each side keeps to one of the two,
- * it is the sides that differ. */
+/* Return whether states prevent a verdict. If each side stays in one state, the states
+ * are the difference between the sides. */
 static bool states_matter(const struct compare_sides *sides, const double *values,
                           size_t trimmed, struct compare_band *band)
 {
@@ -273,8 +273,9 @@ static double confidence_of(const struct compare *compare)
                            : 1 - (1 - COMPARE_CONFIDENCE) / (double)compare->n_bands;
 }
 
-/* So many repeats bring the interval down to half the margin each way: then no change is
- * called the same, and a change of twice the margin is found, in 19 of 20 comparisons. */
+/* Return the number of repeats that narrows the interval to half the margin in each
+ * direction. Then 19 of 20 comparisons report no change as the same and find a change of
+ * twice the margin. */
 static size_t needed(const struct compare *compare, const struct compare_band *band)
 {
     size_t n = compare->n_base < compare->n_head ? compare->n_base : compare->n_head;
@@ -310,7 +311,7 @@ void compare_judge_band(const struct compare_sides *sides, const double *values,
     }
 }
 
-/* Of a mean of 0 nothing is a part, and nothing that a double can't hold is one. */
+/* Reject changes that are not finite, such as a change from a mean of 0. */
 static bool can_judge(const struct compare_band *band)
 {
     const struct compare_change *change = &band->change;
@@ -325,7 +326,7 @@ static enum verdict_answer direction_of(const struct compare_band *band)
                                                                : VERDICT_WORSE;
 }
 
-/* Within the margin, beyond it, or across its end. */
+/* Judge whether the interval is within the margin, beyond it, or across its end. */
 static enum verdict_answer answer_by_case(const struct compare_band *band, double margin)
 {
     const struct compare_change *change = &band->change;
@@ -337,8 +338,9 @@ static enum verdict_answer answer_by_case(const struct compare_band *band, doubl
     return VERDICT_NOT_ENOUGH_DATA;
 }
 
-/* Where one more run falls if nothing changed, or too near to matter. A range whose ends
- * are more than a factor of ten apart says nothing. */
+/* Judge by the interval in which one more run falls if nothing changed. A smaller change
+ * than the margin also counts as none. An interval that spans more than a factor of ten
+ * gives no answer. */
 static enum verdict_answer answer_by_run(const struct compare_band *band, double margin)
 {
     const struct compare_change *change = &band->change;
@@ -380,7 +382,7 @@ static bool has_answer(const struct compare *compare, enum verdict_answer answer
     return false;
 }
 
-/* What must not be overlooked first; `same` only if all are. */
+/* Return the most severe answer; `same` only if all bands are the same. */
 static enum verdict_answer answer_of_all(const struct compare *compare)
 {
     static const enum verdict_answer order[] = {VERDICT_WORSE, VERDICT_MIXED,

@@ -1,4 +1,4 @@
-/* compare_mixed.c - a band whose sizes are faster on either side: where they cross */
+/* compare_mixed.c - bands in which each side is faster at some sizes */
 #include <math.h>
 #include <stdlib.h>
 
@@ -6,11 +6,11 @@
 #include "server/analysis/compare_judge.h"
 #include "server/analysis/level.h"
 
-/* A size at which one side is surely faster. */
+/* A size at which one side is certainly faster. */
 struct sure {
     int64_t size;
     bool is_head_faster;
-    double gain; /* of the faster side: 1 is twice as fast */
+    double gain; /* of the faster side: 1 means twice as fast */
 };
 
 static int compare_sizes(const void *a, const void *b)
@@ -29,8 +29,8 @@ static size_t count_sizes(const struct compare *compare, size_t band)
     return n;
 }
 
-/* Beyond the margin, and not by chance: each size has an interval that holds for all
- * sizes of the band together. */
+/* Return whether a size's change exceeds the margin and is not due to chance. The
+ * interval's confidence accounts for all sizes of the band. */
 static bool is_sure(const struct compare *compare, const struct compare_size *size,
                     size_t n)
 {
@@ -42,14 +42,14 @@ static bool is_sure(const struct compare *compare, const struct compare_size *si
     return fabs(size->change.change) > compare->margin && (low > 0 || high < 0);
 }
 
-/* Half the time and twice the time are the same gain, on different sides. */
+/* Half the time and twice the time are the same gain, for opposite sides. */
 static double gain_of(const struct compare_band *band, double change)
 {
     return band->is_linear ? fabs(change) : expm1(fabs(log1p(change)));
 }
 
-/* Divide the sizes into stretches. There are none if the rows of one size contradict each
- * other, as those in place and out of place can, or if there are too many. */
+/* Divide the sizes into stretches. Leave none if rows of one size contradict each other,
+ * as in place and out of place can, or if there would be too many. */
 static void find_stretches(struct compare_band *band, const struct sure *sure, size_t n)
 {
     struct compare_stretch *last = NULL;

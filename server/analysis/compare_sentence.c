@@ -1,4 +1,4 @@
-/* compare_sentence.c - a comparison in one sentence */
+/* compare_sentence.c - summarizes a comparison in one sentence */
 #include "server/analysis/compare_sentence.h"
 
 #include <math.h>
@@ -9,15 +9,15 @@
 #include "common/result/noise.h"
 #include "server/finding/template.h"
 
-#define LISTED_MAX 4 /* bands by name, in each part */
+#define LISTED_MAX 4 /* bands listed by name, in each part */
 #define FACTOR_SHOWN 10
 
-#define PERCENT_SHOWN 0.001 /* as percent_text() rounds: 0.1 % */
+#define PERCENT_SHOWN 0.001 /* 0.1 %, the precision of percent_text() */
 #define NUMBER_BYTES 24
 #define WHERE_MAX 4096
 #define SENTENCE_MAX 8192
 
-/* Per cent, with a fraction where that matters. */
+/* Format as percent, with one decimal below 10 %. */
 static const char *percent_text(double part, char out[NUMBER_BYTES])
 {
     double value = fabs(100 * part);
@@ -26,7 +26,7 @@ static const char *percent_text(double part, char out[NUMBER_BYTES])
     return out;
 }
 
-/* "12", or "1/12" of what is less. */
+/* Format as a factor: "12", or "1/12" for a decrease. */
 static const char *factor_text(double part, char out[NUMBER_BYTES])
 {
     double factor = exp(fabs(log1p(part)));
@@ -44,7 +44,7 @@ static bool is_same_series(const struct compare *compare)
     return true;
 }
 
-/* " phase=warm cached=true"; NULL: there are none. */
+/* Return labels as " phase=warm cached=true", or NULL if there are none. */
 static json_t *labels_text(const json_t *labels)
 {
     const char *name;
@@ -76,8 +76,8 @@ json_t *compare_series(const struct compare_band *band)
     return text;
 }
 
-/* Where a band is: "from 4M up", "in all_gather float32 from 4M up" where there are
- * several series, "in tokens_per_s" of a metric. A new string. */
+/* Return a band's location as a new string: "from 4M up"; with several series "in
+ * all_gather float32 from 4M up"; for a metric "in tokens_per_s". */
 static json_t *where_of(const struct compare *compare, const struct compare_band *band)
 {
     bool is_named = json_object_get(band->about, "metric") || !is_same_series(compare);
@@ -90,7 +90,7 @@ static json_t *where_of(const struct compare *compare, const struct compare_band
     return text;
 }
 
-/* Members that all templates have. A new object. */
+/* Return a new object with the members that all templates use. */
 static json_t *words_of(const struct compare *compare)
 {
     return json_pack(
@@ -102,7 +102,7 @@ static json_t *words_of(const struct compare *compare)
         "margin", 100 * compare->margin, "least", COMPARE_CASES_MIN);
 }
 
-/* ---- Why not ---- */
+/* ---- Reasons for no verdict ---- */
 
 static const char states_why[] =
     "[{is_lone?}1 of {cases} cases, in {side}, is {apart:.1f}x off|two states "
@@ -133,7 +133,7 @@ static json_t *states_text(const struct compare *compare, const struct compare_b
     return text;
 }
 
-/* For an interval that goes beyond the double, per cent means little. */
+/* For an interval beyond a factor of two, factors are clearer than percentages. */
 static json_t *noise_text(const struct compare *compare, const struct compare_band *band,
                           const json_t *words)
 {
@@ -185,14 +185,14 @@ json_t *compare_why(const struct compare *compare, const struct compare_band *ba
 
 /* ---- Parts of the sentence ---- */
 
-/* A change by a factor of ten or more reads better as a factor than in per cent. */
+/* Changes by a factor of ten or more are shown as a factor, not in percent. */
 static bool is_factor(const struct compare_band *band)
 {
     return !band->is_linear && fabs(log1p(band->change.change)) >= log(FACTOR_SHOWN);
 }
 
-/* "is 4.1 % faster", "takes 3.0 % more time", "has 2.0 % less"; "takes 12 times as long",
- * "takes 1/12 of the time"; or "takes as long" instead of 0.0 %. */
+/* Describe a change: "is 4.1 % faster", "takes 3.0 % more time", "has 2.0 % less"; "takes
+ * 12 times as long", "takes 1/12 of the time"; or "takes as long" in place of 0.0 %. */
 static json_t *change_of(const struct compare_band *band)
 {
     enum { TIME, SPEED, METRIC } kind;
@@ -220,7 +220,7 @@ static json_t *change_of(const struct compare_band *band)
                         change < 0 ? words[kind].less : words[kind].more);
 }
 
-/* "Tree is faster up to 64M (2 to 71 %), Ring from 256M (4 to 9 %)" */
+/* Return "Tree is faster up to 64M (2 to 71 %), Ring from 256M (4 to 9 %)". */
 static json_t *stretches_of(const struct compare_names *names,
                             const struct compare_band *band)
 {
@@ -250,7 +250,7 @@ static json_t *stretches_of(const struct compare_names *names,
 
 /* ---- The sentence ---- */
 
-/* A band's place in the sentence. */
+/* The phrases of the sentence, in order. Each band belongs to one. */
 enum phrase { IS_WORSE, IS_MIXED, IS_BETTER, IS_USUAL, IS_SAME, IS_SEEN, IS_OPEN };
 
 static enum phrase phrase_of(const struct compare *compare,
@@ -283,7 +283,7 @@ static size_t count(const struct compare *compare, enum phrase phrase)
     return n;
 }
 
-/* Templates of a phrase: what comes before its bands, of each band, and after them. */
+/* Templates of a phrase: the text before its bands, for each band, and after them. */
 static const struct {
     const char *before, *band, *after;
 } phrases[] = {
@@ -305,7 +305,7 @@ static const char repeats[] =
     "scatter of {history} more]|{is_paired?}{n_base} repeats each|{is_even?}{n_base} "
     "cases each|{n_head} cases against {n_base}]";
 
-/* What phrases share. */
+/* State that the phrases share. */
 struct part {
     const struct compare *compare;
     const struct compare_names *names;
@@ -313,13 +313,13 @@ struct part {
     struct buf *out;
 };
 
-/* The number of cases or runs is the same for all bands and said once. */
+/* Mention the number of cases or runs only once, because it is the same for all bands. */
 static void drop_repeats(struct part *part)
 {
     json_object_del(part->words, "repeats");
 }
 
-/* "1.5 to 2.1": the smaller change first. */
+/* Add an interval's ends, such as "1.5 to 2.1", with the smaller change first. */
 static void add_ends(const struct compare_band *band, json_t *words)
 {
     const char *(*end)(double part, char *out) =
@@ -332,8 +332,8 @@ static void add_ends(const struct compare_band *band, json_t *words)
     json_object_set_new(words, "high", json_string(end(is_falling ? low : high, text)));
 }
 
-/* The estimate comes first; why there is no verdict is told unless all bands share that.
- */
+/* Append a band: its estimate, and the reason for no verdict unless all bands share
+ * it. */
 static void put_band(struct part *part, enum phrase phrase,
                      const struct compare_band *band)
 {
@@ -359,7 +359,7 @@ static void put_band(struct part *part, enum phrase phrase,
     json_decref(words);
 }
 
-/* The bands of one phrase, a few of them by name. */
+/* Append a phrase with its bands; only the first few are listed by name. */
 static void put_phrase(struct part *part, enum phrase phrase, size_t n)
 {
     const struct compare *compare = part->compare;

@@ -1,4 +1,4 @@
-/* culprit.c - which node, link or rack is slow */
+/* culprit.c - selects pairs of nodes that confirm or clear suspects */
 #include "server/analysis/culprit.h"
 
 #include <assert.h>
@@ -9,7 +9,7 @@
 #include "common/base/memory.h"
 #include "server/analysis/culprit_model.h"
 
-/* ---- What is to be measured ---- */
+/* ---- Pairs to measure ---- */
 
 struct plan {
     const struct culprit_model *model;
@@ -19,7 +19,7 @@ struct plan {
     size_t n;
 };
 
-/* Nodes that were measured without any suspect, and did well. */
+/* Find nodes that performed well in groups without any suspect. */
 static void find_good(struct plan *plan)
 {
     const struct culprit_model *model = plan->model;
@@ -40,20 +40,20 @@ static void add_pair(struct plan *plan, size_t a, size_t b)
     plan->pairs[plan->n++] = (struct culprit_pair){a, b};
 }
 
-/* A good node, each in its turn. */
+/* Return the good nodes in rotation. */
 static size_t next_good(struct plan *plan)
 {
     return plan->good[plan->at++ % plan->n_good];
 }
 
-/* The i-th node of a suspect rack, by turns. */
+/* Return the i-th node of a suspect rack, in rotation. */
 static size_t node_of_rack(const struct culprit_model *model, size_t first, size_t i)
 {
     size_t n = 0, found = first;
 
     for (size_t k = 0; k < model->fleet->n_nodes; k++)
         n += model->racks[k] == model->racks[first];
-    assert(n > 0); /* its first is one of them */
+    assert(n > 0); /* the rack contains at least its first node */
     i %= n;
     for (size_t k = 0; k < model->fleet->n_nodes; k++)
         if (model->racks[k] == model->racks[first] && i-- == 0)
@@ -92,8 +92,9 @@ static bool is_suspect_link(const struct culprit_model *model, size_t a, size_t 
     return false;
 }
 
-/* Good nodes with each other in the same minutes, or the ends of a link with such, by
- * turns: a machine that is slow for a while is so for them too, and so is a node. */
+/* Add a control pair, measured in the same minutes: two good nodes, or alternately one
+ * end of a suspect link with a good node. A temporary disturbance slows the control too,
+ * and so does a slow node. */
 static void add_control(struct plan *plan, const struct suspect *suspect, size_t turn)
 {
     const struct culprit_model *model = plan->model;
@@ -114,8 +115,8 @@ static void add_control(struct plan *plan, const struct suspect *suspect, size_t
     }
 }
 
-/* Some more each, until it is decided; by turns, so that what is slow for a while is not
- * slow for one suspect alone. */
+/* Add pairs for each undecided suspect. Suspects alternate, so that a temporary
+ * disturbance does not affect one suspect alone. */
 static void add_round(struct plan *plan, size_t round)
 {
     for (size_t i = 0; i < plan->model->n_suspects; i++) {
@@ -124,13 +125,13 @@ static void add_round(struct plan *plan, size_t round)
 
         if (suspect->state != SUSPECT_OPEN || suspect->tried >= CULPRIT_CONFIRM_MAX)
             continue;
-        plan->at = i + turn; /* others than last time */
+        plan->at = i + turn; /* use other nodes than last time */
         if (add_one(plan, suspect, turn))
             add_control(plan, suspect, turn);
     }
 }
 
-/* Where most are suspects none is known to be good. */
+/* If most nodes are suspects, no node is known to be good. */
 static bool is_hopeless(const struct culprit_model *model)
 {
     size_t n = 0;

@@ -1,4 +1,4 @@
-/* culprit_json.c - what was found, as a sentence and its evidence */
+/* culprit_json.c - the culprit verdict's sentence and evidence */
 #include <math.h>
 #include <string.h>
 
@@ -7,7 +7,8 @@
 #include "server/finding/finding.h"
 
 #define LISTED_MAX 4
-#define UNEXPLAINED_MAX 0.1 /* of the groups; more of them slow leave no answer */
+/* Fraction of groups; if more are slow without explanation, there is no answer. */
+#define UNEXPLAINED_MAX 0.1
 
 static const char *const kind_names[] = {"rack", "node", "link"};
 static const char *const state_names[] = {"open", "cleared", "guilty"};
@@ -38,19 +39,20 @@ static size_t count(const struct culprit_model *model, enum suspect_state state)
     return n;
 }
 
-/* As many measurements as there are links. */
+/* Return whether there are as many measurements as links. */
 static bool has_met_all(const struct culprit_model *model)
 {
     return 2 * model->n_ran >= model->fleet->n_nodes * (model->fleet->n_nodes - 1);
 }
 
-/* What so far below means as a part of the reference. */
+/* Convert a deviation into the fraction lost relative to the reference. */
 static double behind(double deviation)
 {
     return deviation < 0 ? -expm1(deviation) : 0;
 }
 
-/* A node that a user lets be so far behind does not count. */
+/* Return whether noise could hide a very slow node. A deficit that the user tolerates
+ * does not count. */
 static bool is_blurred(const struct culprit_model *model)
 {
     return model->resolution < culprit_margin(model) &&
@@ -66,7 +68,8 @@ static bool is_unexplained(const struct culprit_model *model)
 
 /* ---- Suspects ---- */
 
-/* Of a rack that was cleared too, whose key is no longer the one that is looked at. */
+/* Compare labels, not model->racks: a cleared rack's key may differ from the current
+ * key. */
 static bool is_in(const struct culprit_model *model, const struct suspect *suspect,
                   size_t node, size_t of)
 {
@@ -127,7 +130,8 @@ static json_t *name_json(const struct culprit_model *model, const struct suspect
     return json_sprintf("%s %s", key, rack_of(model, suspect, suspect->a));
 }
 
-/* What is normal beside it; NULL where that was not seen. */
+/* Return a phrase about the suspect's normal surroundings, or NULL if they were not
+ * normal or not measured. */
 static const char *contrast_of(const struct culprit_model *model,
                                const struct suspect *suspect)
 {
@@ -141,7 +145,7 @@ static const char *contrast_of(const struct culprit_model *model,
                                          : "both are normal with others";
 }
 
-/* As the sentence has it. */
+/* Return the suspect's members for the sentence. */
 static json_t *words_json(const struct culprit_model *model,
                           const struct suspect *suspect)
 {
@@ -165,7 +169,7 @@ static json_t *suspects_json(const struct culprit_model *model)
     return suspects;
 }
 
-/* ---- What is said ---- */
+/* ---- The sentence ---- */
 
 static void put_evidence(const struct culprit_model *model, struct finding *finding)
 {
@@ -180,7 +184,7 @@ static void put_evidence(const struct culprit_model *model, struct finding *find
                 (json_int_t)model->n_free, "suspects", suspects_json(model));
 }
 
-/* Nodes of which nothing is known, and measurements. */
+/* Add the nodes without measurements and the number of failed measurements. */
 static void put_gaps(const struct culprit_model *model, struct finding *finding)
 {
     size_t missing = model->fleet->n_nodes - model->n_measured;

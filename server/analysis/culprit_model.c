@@ -1,4 +1,4 @@
-/* culprit_model.c - how far each group is from what a healthy one does */
+/* culprit_model.c - the deviation of each group from a healthy group */
 #include "server/analysis/culprit_model.h"
 
 #include <math.h>
@@ -11,16 +11,17 @@
 #include "common/base/order_stat.h"
 #include "server/analysis/states.h"
 
-#define ENOUGH 4            /* groups for a median */
-#define ENOUGH_FIRST 6      /* of those that were not to confirm */
-#define STATES_VALUES 256   /* a split into states looks at no more */
-#define NOISE_FEW 0.03      /* where too few groups say how much there is */
-#define NOISE_LEAST 0.0025  /* nothing is known better than that */
-#define TO_DEVIATION 1.4826 /* of the median of what is as good as a half normal */
+#define ENOUGH 4           /* groups for a median */
+#define ENOUGH_FIRST 6     /* unconfirming groups for a median */
+#define STATES_VALUES 256  /* limit for a search for states */
+#define NOISE_FEW 0.03     /* noise assumed with too few groups */
+#define NOISE_LEAST 0.0025 /* lower limit for the noise */
+/* Converts the median of half-normal values to a standard deviation. */
+#define TO_DEVIATION 1.4826
 #define MEDIAN_ERROR 1.2533
-#define PEAK 0.3989422804014327 /* of the normal density: 1 / sqrt(2 pi) */
+#define PEAK 0.3989422804014327 /* peak of the normal density: 1 / sqrt(2 pi) */
 
-/* ---- What is to be expected ---- */
+/* ---- Expectation ---- */
 
 static size_t gather(struct culprit_model *model, bool with_confirming)
 {
@@ -37,8 +38,8 @@ static size_t gather(struct culprit_model *model, bool with_confirming)
     return n;
 }
 
-/* Where figures come in two states, a quarter of them or more in the upper, that is what
- * a healthy group does: a slow rack of two makes more than half of all pairs slow. */
+/* If figures fall into two states, and at least a quarter is in the upper one, the upper
+ * state is healthy: a slow rack of two slows more than half of all pairs. */
 static double find_middle(const double *sorted, size_t n)
 {
     double few[STATES_VALUES];
@@ -54,7 +55,7 @@ static double find_middle(const double *sorted, size_t n)
     return median_of_sorted(sorted + from, n - from);
 }
 
-/* Of few groups the best counts. */
+/* With few groups, the best one is the reference. */
 static void set_reference(struct culprit_model *model)
 {
     size_t n = gather(model, false);
@@ -67,8 +68,8 @@ static void set_reference(struct culprit_model *model)
         model->reference = model->scratch[n - 1];
 }
 
-/* Faults and disturbances make slower and not faster, so that what is above its reference
- * tells the noise, however much is slow. */
+/* Estimate the noise from groups above the reference: faults and disturbances only slow
+ * groups down, so these groups show noise alone. */
 static double find_noise(struct culprit_model *model)
 {
     size_t n = 0;
@@ -98,7 +99,7 @@ static void set_deviations(struct culprit_model *model)
     model->noise = find_noise(model);
 }
 
-/* ---- Who is in which ---- */
+/* ---- Membership ---- */
 
 static void set_lists(struct culprit_model *model)
 {
@@ -110,7 +111,7 @@ static void set_lists(struct culprit_model *model)
             starts[fleet->groups[i].nodes[k] + 2]++;
     for (size_t i = 2; i <= fleet->n_nodes + 1; i++)
         starts[i] += starts[i - 1];
-    /* starts[i + 1] moves to where the next list begins. */
+    /* starts[i + 1] advances to the beginning of the next list. */
     for (size_t i = 0; i < fleet->n_groups; i++)
         for (size_t k = 0; k < 2; k++)
             model->lists[starts[fleet->groups[i].nodes[k] + 1]++] = i;
@@ -136,7 +137,7 @@ void culprit_set_key(struct culprit_model *model, const char *key)
     json_decref(firsts);
 }
 
-/* ---- Together ---- */
+/* ---- The model ---- */
 
 static void *array(size_t n, size_t size)
 {
@@ -174,8 +175,8 @@ void culprit_model_release(struct culprit_model *model)
     free(model->suspects);
 }
 
-/* The normal distribution's quantile, by Newton's steps: from 0 they never go too far.
- */
+/* Compute the quantile of the normal distribution with Newton's method. From 0 its steps
+ * never overshoot. */
 double culprit_errors(double level, size_t tests)
 {
     double tail = level / (double)(tests > 0 ? tests : 1), errors = 0, step = 1;

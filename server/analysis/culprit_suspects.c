@@ -1,5 +1,5 @@
-/* culprit_suspects.c - racks, nodes and links that could be what makes groups slow, and
- * whether they are */
+/* culprit_suspects.c - finds racks, nodes and links that could explain slow groups, and
+ * judges them */
 #include "server/analysis/culprit_model.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@
 
 #define NEARLY_ALL 0.75
 
-/* ---- The list of them ---- */
+/* ---- The list of suspects ---- */
 
 static bool is_same(const struct suspect *x, const struct suspect *y)
 {
@@ -29,7 +29,7 @@ static bool is_listed(const struct culprit_model *model, const struct suspect *s
     return false;
 }
 
-/* The groups that a suspect could explain: a node's, or all. */
+/* Return the number of groups that a suspect could explain: a node's groups, or all. */
 static size_t count_groups(const struct culprit_model *model,
                            const struct suspect *suspect)
 {
@@ -117,7 +117,7 @@ static bool is_looked_at(const struct culprit_model *model, size_t group)
            !model->fleet->groups[group].confirms;
 }
 
-/* The median over groups across the boundary. */
+/* Set the effect to the median over the groups across the boundary. */
 static void look_across(struct culprit_model *model, const char *rack,
                         struct rack_look *look)
 {
@@ -157,7 +157,7 @@ static bool is_nearly_all(size_t slow, size_t all)
     return all > 0 && (double)slow >= NEARLY_ALL * (double)all;
 }
 
-/* Each of its nodes is slow beyond the boundary, not just some. */
+/* Return whether each node of the rack, not just some, is slow across the boundary. */
 static bool all_are_slow(struct culprit_model *model, const char *rack, double cut)
 {
     const struct culprit_fleet *fleet = model->fleet;
@@ -181,7 +181,7 @@ static bool all_are_slow(struct culprit_model *model, const char *rack, double c
     return true;
 }
 
-/* Whether the rack of a node, the first in it, is a suspect. */
+/* Evaluate the rack whose first node is given. Return whether it is a suspect. */
 static bool look_at_rack(struct culprit_model *model, size_t node, struct rack_look *look)
 {
     const char *rack = model->racks[node];
@@ -204,8 +204,8 @@ static bool look_at_rack(struct culprit_model *model, size_t node, struct rack_l
            all_are_slow(model, rack, look->effect / 2);
 }
 
-/* The rack that explains most; where there are two, and both are normal within, it is
- * the boundary between them. */
+/* Find the rack that explains most. If there are exactly two racks and both are normal
+ * within, the suspect is the boundary between them. */
 static bool find_rack(struct culprit_model *model, struct suspect *out)
 {
     struct rack_look best = {.score = -1}, look;
@@ -229,7 +229,7 @@ static bool find_rack(struct culprit_model *model, struct suspect *out)
     return found > 0;
 }
 
-/* Of a key that has no racks that explain anything none are looked at. */
+/* Add the suspect racks of a label key. Return whether there are any. */
 static bool find_racks_of(struct culprit_model *model, const char *key)
 {
     struct suspect suspect;
@@ -266,7 +266,7 @@ static void find_racks(struct culprit_model *model)
 
 /* ---- Nodes ---- */
 
-/* Of those that are slow by their median the one that is slowest on average. */
+/* Of the nodes that are slow by their median, find the one with the lowest mean. */
 static bool find_node(struct culprit_model *model, struct suspect *out)
 {
     size_t n_nodes = model->fleet->n_nodes;
@@ -283,7 +283,8 @@ static bool find_node(struct culprit_model *model, struct suspect *out)
         deviation = culprit_deviation(model, i, &n);
         if (n == 0 || deviation > culprit_cut(model, n, errors))
             continue;
-        mean = stats_mean(model->scratch, n); /* of what the median is of */
+        mean = stats_mean(model->scratch,
+                          n); /* scratch holds the values behind the median */
         if (mean >= least)
             continue;
         least = mean;
@@ -292,7 +293,7 @@ static bool find_node(struct culprit_model *model, struct suspect *out)
     return least < 0;
 }
 
-/* Whether a node was only where suspects were, and it was slow there. */
+/* Return whether a node ran only with suspects and was always slow. */
 static bool was_always_slow(struct culprit_model *model, size_t node)
 {
     double errors, cut;
@@ -329,7 +330,7 @@ static void find_nodes(struct culprit_model *model)
 
 /* ---- Links ---- */
 
-/* What a node does without another, the middle of it; NAN: nothing. */
+/* Return the median deviation of a node's groups without another node, or NAN. */
 static double without(struct culprit_model *model, size_t node, size_t other)
 {
     const struct suspect link = {.kind = SUSPECT_LINK, .a = node, .b = other};
@@ -343,7 +344,7 @@ static double without(struct culprit_model *model, size_t node, size_t other)
     return n > 0 ? median_of_sorted(model->scratch, n) : (double)NAN;
 }
 
-/* is_surely: each of its ends was measured without the other, and was normal. */
+/* Find the slowest link. is_surely: only if each end is normal without the other. */
 static bool find_link(struct culprit_model *model, bool is_surely, double least,
                       struct suspect *out)
 {
@@ -368,7 +369,7 @@ static bool find_link(struct culprit_model *model, bool is_surely, double least,
     return is_found;
 }
 
-/* Slow pairs that are many are no faults of links: a disturbed machine has such. */
+/* Many slow pairs are not link faults but signs of a disturbed machine. */
 static void find_links(struct culprit_model *model, bool is_surely)
 {
     size_t before = model->n_suspects, slow = 0;
@@ -384,9 +385,9 @@ static void find_links(struct culprit_model *model, bool is_surely)
         add_suspect(model, &suspect);
 }
 
-/* ---- What speaks for and against them ---- */
+/* ---- Evidence for and against suspects ---- */
 
-/* P(k or more of n) with q each; 0 < q < 1. */
+/* Return P(k or more of n) with probability q each; 0 < q < 1. */
 static double at_least(size_t k, size_t n, double q)
 {
     return k == 0 ? 1 : stats_beta(q, (double)k, (double)(n - k + 1));
@@ -398,8 +399,8 @@ static bool is_its_own(const struct culprit_model *model, const struct suspect *
     return model->users[group] == 1 && culprit_explains(model, suspect, group);
 }
 
-/* The median deviation of its own groups, or of those of them that were to confirm it.
- * Returns of how many. */
+/* Compute the median deviation of the groups that only this suspect explains, optionally
+ * only its confirming groups. Return their number. */
 static size_t own_median(struct culprit_model *model, const struct suspect *suspect,
                          bool confirming_only, double *median)
 {
@@ -441,15 +442,15 @@ static size_t alternatives(const struct culprit_model *model, enum suspect_kind 
     return kind == SUSPECT_NODE ? model->fleet->n_nodes : model->n_ran;
 }
 
-/* How many of its kind would have as many slow groups if slow groups fell anywhere: at
- * the rate at which those are slow that no suspect explains. */
+/* Compute how many suspects of this kind would have as many slow groups by chance, at the
+ * rate of slow groups that no suspect explains. */
 static void count_evidence(struct culprit_model *model, struct suspect *suspect)
 {
     const struct culprit_fleet *fleet = model->fleet;
     size_t others = 0, slow_others = 0;
 
     for (size_t i = 0; i < fleet->n_groups; i++) {
-        bool is_slow = model->deviations[i] < suspect->effect / 2; /* not of NAN */
+        bool is_slow = model->deviations[i] < suspect->effect / 2; /* false for NAN */
         bool ran = !isnan(model->deviations[i]);
 
         if (model->users[i] == 0) {
@@ -467,7 +468,8 @@ static void count_evidence(struct culprit_model *model, struct suspect *suspect)
                                   ((double)slow_others + 0.5) / ((double)others + 1));
 }
 
-/* What made it a suspect was the worst of many; what came after was not chosen. */
+/* Judge a suspect by its confirming groups. The groups that raised the suspicion were the
+ * worst of many and are biased. */
 static void judge(struct culprit_model *model, struct suspect *suspect)
 {
     double errors = culprit_errors(CULPRIT_CONFIRMATION, model->n_suspects);
@@ -517,7 +519,7 @@ void culprit_find_suspects(struct culprit_model *model)
 {
     size_t cleared = 0, before;
 
-    /* What one that is cleared explained is open again. */
+    /* Clearing a suspect leaves its groups unexplained, so search again. */
     do {
         before = cleared;
         cleared = 0;

@@ -1,4 +1,4 @@
-/* differences.c - in what two sides differ beside their figures */
+/* differences.c - facts other than figures in which two sides differ */
 #include "server/analysis/differences.h"
 
 #include <inttypes.h>
@@ -12,10 +12,10 @@
 
 #define NAME_MAX_BYTES 300
 
-/* Whether sides that differ in a fact are alike. */
+/* Whether sides that differ in a fact remain comparable. */
 enum weight { ALIKE, UNLIKE_IF_BOTH_HAVE_IT, UNLIKE };
 
-/* What a side has, by name. */
+/* A side's facts, by name. */
 struct facts {
     json_t *values; /* arrays */
     json_t *weights;
@@ -38,7 +38,7 @@ static void note(struct facts *facts, const char *name, enum weight weight, json
     json_array_append(values, value);
 }
 
-/* The members of an object as "NAME.MEMBER". */
+/* Add an object's members as "NAME.MEMBER". */
 static void note_members(struct facts *facts, const char *name, const json_t *object)
 {
     const char *member;
@@ -75,8 +75,8 @@ static void note_machines(struct facts *facts, const json_t *run)
     }
 }
 
-/* A member that shapes figures, of a field that does not, shapes those of its own series:
- * they are compared where both sides have them. */
+/* Return a spec member's weight. If only the member shapes figures and not its whole
+ * field, it affects only its own series, and matters if both sides have it. */
 static enum weight weight_of(const struct spec_field *field, const char *member)
 {
     const struct spec_fields *members = field->members;
@@ -113,7 +113,7 @@ static void note_spec(struct facts *facts, const json_t *spec)
             note_field(facts, &fields->at[i], json_object_get(spec, fields->at[i].name));
 }
 
-/* Of what files say, whether it is the same. */
+/* Add a size and checksum for each file's content. */
 static void note_files(struct facts *facts, const json_t *files)
 {
     const char *name;
@@ -161,14 +161,14 @@ static void release_facts(struct facts *facts)
     json_decref(facts->weights);
 }
 
-/* Not noted, or noted as null. */
+/* Return whether a fact is absent or null. */
 static bool is_nothing(const json_t *values)
 {
     return json_array_size(values) == 0 ||
            (json_array_size(values) == 1 && json_is_null(json_array_get(values, 0)));
 }
 
-/* One value by itself, several as they are; nothing noted is null. */
+/* Return a single value by itself, several as an array, none as null. */
 static json_t *told(const json_t *values)
 {
     if (is_nothing(values))
@@ -195,7 +195,7 @@ static bool are_alike(const json_t *left, const json_t *right)
 
 #define OF_SYSTEM "system."
 
-/* Whether it was kept what the nodes were like. */
+/* Return whether the nodes' system facts were recorded. */
 static bool has_system(const json_t *facts)
 {
     const char *name;
@@ -227,7 +227,7 @@ json_t *differences_json(const struct compare_side *base, const struct compare_s
     bool both_have_systems = has_system(of_base.values) && has_system(of_head.values);
     const char *name;
 
-    /* The names of both, those of the first in their order. */
+    /* Collect the names of both sides, in base's order first. */
     json_object_update_missing(all, of_base.weights);
     json_object_update_missing(all, of_head.weights);
     json_object_foreach (all, name, weight)
