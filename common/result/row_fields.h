@@ -1,7 +1,8 @@
 /* row_fields.h - the fields of a result: a row of a collective, or a figure of a program
-. Who has a field and where it shows is an entry here: CSV, the
- * text's headings, the series of a summary, the API's description (/openapi.json) and
- * docs/development/worker-contract.md are made from it or held against it. */
+ *
+ * The table says which results have a field and where it shows. CSV columns, the headings
+ * of text, the series of a summary, /openapi.json and docs/reference/columns.md come from
+ * it. */
 #ifndef RINGBENCH_COMMON_RESULT_ROW_FIELDS_H
 #define RINGBENCH_COMMON_RESULT_ROW_FIELDS_H
 

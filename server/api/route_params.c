@@ -50,9 +50,9 @@ static const struct params_format table_formats[] = {
     {NULL, NULL, 0},
 };
 
-static const char next_page[] = "next of an earlier page";
-static const char last_runs[] = "what runs that are alike have in common besides their "
-                                "settings: docs/reference/baselines.md";
+static const char next_page[] = "`next` of the previous page";
+static const char last_runs[] = "what alike runs share besides their settings: "
+                                "docs/reference/baselines.md";
 
 /* ---- Runs ---- */
 
@@ -64,34 +64,34 @@ static const char *const orders[] = {"desc", "asc", NULL};
 
 /* clang-format off */
 static const struct param run_list[] = {
-    {"state", "any of these", TEXTS(run_list_params, states, 8), .choices = states},
-    {"label", "KEY=VALUE; all must match", LABELS(run_list_params, labels, RUN_LIST_LABELS_MAX)},
-    {"q", "part of the id, the name or the notes", TEXT(run_list_params, text)},
+    {"state", "in one of these states", TEXTS(run_list_params, states, 8), .choices = states},
+    {"label", "KEY=VALUE; every label given must match", LABELS(run_list_params, labels, RUN_LIST_LABELS_MAX)},
+    {"q", "text that the id, the name or the notes contain", TEXT(run_list_params, text)},
     {"node", "a node that took part", TEXT(run_list_params, node)},
-    {"suspect", "a node that the run's verdicts blame", TEXT(run_list_params, suspect)},
-    {"judged", "1: those whose verdicts say which nodes are to blame, or that none is",
+    {"suspect", "a node that a verdict of the run blames", TEXT(run_list_params, suspect)},
+    {"judged", "1: only runs with a verdict that names slow nodes, or says that none is slow",
      FLAG(run_list_params, is_judged), .usual = "0"},
     {"verdict",
      "an answer of a verdict on the run, such as fail, slow_node or late_rank, or KIND:ANSWER, such as "
      "preflight:finding; any of these. The kinds are those of Verdict",
      TEXTS(run_list_params, answers, PARAM_TEXTS_MAX)},
-    {"since", "created then or later; UTC, with Z", TIME(run_list_params, since_ms)},
-    {"until", "created before; UTC, with Z", TIME(run_list_params, until_ms)},
-    {"sort", "duration: those that began and have ended; figure: those that have a headline figure, by its number",
+    {"since", "created at this time or later; UTC, with Z", TIME(run_list_params, since_ms)},
+    {"until", "created before this time; UTC, with Z", TIME(run_list_params, until_ms)},
+    {"sort", "duration: only runs that began and ended; figure: only runs with a headline figure",
      CHOICE(run_list_params, sort, sorts), .usual = "created"},
-    {"order", NULL, CHOICE(run_list_params, order, orders), .usual = "desc"},
-    {"total", "1: count what the filter lets through, up to 10,000", FLAG(run_list_params, has_total), .usual = "0"},
-    {"limit", NULL, INTEGER(run_list_params, limit, 1, 500), .usual = "50"},
+    {"order", "descending or ascending", CHOICE(run_list_params, order, orders), .usual = "desc"},
+    {"total", "1: count the matching runs on all pages, up to 10,000", FLAG(run_list_params, has_total), .usual = "0"},
+    {"limit", "runs of a page", INTEGER(run_list_params, limit, 1, 500), .usual = "50"},
     {"cursor", next_page, TEXT(run_list_params, cursor)},
 };
 
 static const struct param import_list[] = {
-    {"collective", "where the file does not say which", NAME(import_params, collective, &spec_collective_names), .absent = -1},
-    {"ranks", "where the file does not say how many, or lists less", INTEGER(import_params, ranks, 1, IMPORT_RANKS_MAX)},
-    {"name", "of the runs; without it that of the file", TEXT(import_params, name)},
-    {"file", "the file's name, which the events have", TEXT(import_params, file)},
-    {"label", "KEY=VALUE; may repeat", LABELS(import_params, labels, PARAM_TEXTS_MAX)},
-    {"time", "when it was measured; without it now", TIME(import_params, time_ms)},
+    {"collective", "required if the file does not name it", NAME(import_params, collective, &spec_collective_names), .absent = -1},
+    {"ranks", "required if the file does not say how many, or lists only some", INTEGER(import_params, ranks, 1, IMPORT_RANKS_MAX)},
+    {"name", "name of the runs; default: the file's name", TEXT(import_params, name)},
+    {"file", "the file's name, shown in events", TEXT(import_params, file)},
+    {"label", "KEY=VALUE for the runs; may repeat", LABELS(import_params, labels, PARAM_TEXTS_MAX)},
+    {"time", "when the file was measured; default: now", TIME(import_params, time_ms)},
 };
 
 static const struct params_format results_formats[] = {
@@ -104,19 +104,19 @@ static const struct params_format results_formats[] = {
 };
 
 static const struct param results[] = {
-    {"channels", "of format tuner: what its lines say of channels; -1: NCCL's",
+    {"channels", "for the format tuner: the number of channels in its lines; -1: NCCL's choice",
      INTEGER(results_params, channels, -1, CHANNELS_MAX), .usual = "-1"},
-    {"limit", "of a page; any of these makes the answer a page of 500", INTEGER(results_params, limit, 1, 2000), .absent = -1},
-    {"after", "next of the page before", INTEGER(results_params, after, 0, INT64_MAX), .absent = -1},
-    {"case", "of this case only", INTEGER(results_params, case_no, 0, INT32_MAX), .absent = -1},
-    {"series", "of this series only", INTEGER(results_params, series, 0, INT32_MAX), .absent = -1},
-    {"group", "of this group of ranks only", INTEGER(results_params, group, 0, INT32_MAX), .absent = -1},
-    {"size", "of this size only", INTEGER(results_params, size, 0, INT64_MAX), .absent = -1},
-    {"row", "of this number in its case only", INTEGER(results_params, row, 0, INT32_MAX), .absent = -1},
-    {"rank", "figures of this rank only", INTEGER(results_params, rank, 0, INT32_MAX), .absent = -1},
-    {"metric", "figures of this metric only", TEXT(results_params, metric)},
-    {"samples", "with samples_us and blocks_us", FLAG(results_params, has_samples), .usual = "0"},
-    {"ranks", "with times_us, each rank's time, in json and ndjson; csv has it", FLAG(results_params, has_ranks), .usual = "0"},
+    {"limit", "rows of a page; 500 if only other filters are given", INTEGER(results_params, limit, 1, 2000), .absent = -1},
+    {"after", "`next` of the previous page", INTEGER(results_params, after, 0, INT64_MAX), .absent = -1},
+    {"case", "rows of this case", INTEGER(results_params, case_no, 0, INT32_MAX), .absent = -1},
+    {"series", "rows of this series", INTEGER(results_params, series, 0, INT32_MAX), .absent = -1},
+    {"group", "rows of this group of ranks", INTEGER(results_params, group, 0, INT32_MAX), .absent = -1},
+    {"size", "rows of this size", INTEGER(results_params, size, 0, INT64_MAX), .absent = -1},
+    {"row", "the row with this number in its case", INTEGER(results_params, row, 0, INT32_MAX), .absent = -1},
+    {"rank", "figures of this rank", INTEGER(results_params, rank, 0, INT32_MAX), .absent = -1},
+    {"metric", "figures of this metric", TEXT(results_params, metric)},
+    {"samples", "1: include samples_us and blocks_us", FLAG(results_params, has_samples), .usual = "0"},
+    {"ranks", "1: include times_us (the time of each rank) in json and ndjson; csv always has it", FLAG(results_params, has_ranks), .usual = "0"},
 };
 
 static const struct params_format events_formats[] = {
@@ -127,23 +127,23 @@ static const struct params_format events_formats[] = {
 };
 
 static const struct param events[] = {
-    {"after", "only events after this id", INTEGER(events_params, after, 0, INT64_MAX), .absent = -1},
-    {"follow", "0: stop at what is stored now", FLAG(events_params, is_endless), .usual = "1"},
-    {"results", "0: without events result", FLAG(events_params, has_results), .usual = "1"},
-    {"summary", "1: with events summary, what the results add up to so far (SSE)", FLAG(events_params, wants_summary), .usual = "0"},
+    {"after", "events after this id", INTEGER(events_params, after, 0, INT64_MAX), .absent = -1},
+    {"follow", "0: end after the stored events", FLAG(events_params, is_endless), .usual = "1"},
+    {"results", "0: leave out the events `result`", FLAG(events_params, has_results), .usual = "1"},
+    {"summary", "1: also send events `summary`, statistics of the results so far (SSE only)", FLAG(events_params, wants_summary), .usual = "0"},
 };
 
 static const char *const bys[] = {[SUMMARY_BY_COMBINATION] = "combination", [SUMMARY_BY_CASE] = "case",
                                   [SUMMARY_BY_CYCLE] = "cycle", NULL};
 
 static const struct param summary[] = {
-    {"points", "at most so many points over all series, and values over all figures",
+    {"points", "limit of points in all series, and of values in all figures",
      INTEGER(summary_params, points, SUMMARY_POINTS_MIN, SUMMARY_POINTS_MAX), .usual = "4000"},
-    {"by", "which rows make a point", CHOICE(summary_params, by, bys), .usual = "combination"},
+    {"by", "which rows are summarized in one point", CHOICE(summary_params, by, bys), .usual = "combination"},
 };
 
 static const struct param projection[] = {
-    {"nodes", "how many there would be", INTEGER(projection_params, nodes, 1, 100000), .is_required = true},
+    {"nodes", "the number of nodes to project to", INTEGER(projection_params, nodes, 1, 100000), .is_required = true},
 };
 
 static const struct param verdict[] = {
@@ -151,25 +151,25 @@ static const struct param verdict[] = {
 };
 
 static const struct param artifacts[] = {
-    {"name", "those of that name", TEXT(artifacts_params, name), .schema = "ArtifactName"},
-    {"limit", NULL, INTEGER(artifacts_params, limit, 1, 10000), .usual = "1000"},
+    {"name", "texts with this name", TEXT(artifacts_params, name), .schema = "ArtifactName"},
+    {"limit", "texts of a page", INTEGER(artifacts_params, limit, 1, 10000), .usual = "1000"},
     {"after", next_page, INTEGER(artifacts_params, after, 0, INT32_MAX)},
 };
 
 static const struct param differences[] = {
-    {"base", "the run to compare it with; absent: the same", TEXT(differences_params, base)},
-    {"base_node", "its node; absent: of the same name. One of both is needed", TEXT(differences_params, base_node)},
+    {"base", "the run to compare with; default: the same run", TEXT(differences_params, base)},
+    {"base_node", "the node to compare with; default: the same name. Give base, base_node or both", TEXT(differences_params, base_node)},
 };
 
 static const struct param topology[] = {
-    {"case", "absent: of each node the first in which it sent any", INTEGER(topology_params, case_no, 0, INT32_MAX), .absent = -1},
+    {"case", "default: for each node the first case with topology files", INTEGER(topology_params, case_no, 0, INT32_MAX), .absent = -1},
 };
 
 static const struct param logs[] = {
-    {"case", NULL, INTEGER(logs_params, case_no, 0, INT32_MAX), .absent = -1},
-    {"rank", NULL, INTEGER(logs_params, rank, 0, INT32_MAX), .absent = -1},
-    {"limit", "entries of a page, which also ends past 1 MiB: `next` goes on", INTEGER(logs_params, limit, 1, 10000), .usual = "1000"},
-    {"after", "only lines after this seq", INTEGER(logs_params, after, 0, INT64_MAX)},
+    {"case", "lines of this case", INTEGER(logs_params, case_no, 0, INT32_MAX), .absent = -1},
+    {"rank", "lines of this rank", INTEGER(logs_params, rank, 0, INT32_MAX), .absent = -1},
+    {"limit", "lines of a page; a page also ends after 1 MiB", INTEGER(logs_params, limit, 1, 10000), .usual = "1000"},
+    {"after", "lines after this `seq`", INTEGER(logs_params, after, 0, INT64_MAX)},
 };
 
 /* ---- Comparisons, baselines and trends ---- */
@@ -177,60 +177,60 @@ static const struct param logs[] = {
 static const struct param compare[] = {
     {"base", "a run's id, or RUN:CASE; may repeat. Or baseline: the newest baseline that head's first run is like",
      .kind = PARAM_TEXTS, .is_required = true},
-    {"head", "the same of the other side; that of base if it is not given", .kind = PARAM_TEXTS},
-    {"base_env", "NAME=VALUE: only cases with that variable; NAME: that do not set it; may repeat", .kind = PARAM_TEXTS},
-    {"head_env", "the same of head; with base=baseline, of base too if base_env is not given", .kind = PARAM_TEXTS},
-    {"last", "with base=baseline: in place of a baseline so many completed runs before head that are like it",
+    {"head", "the other side, likewise; default: the runs of base", .kind = PARAM_TEXTS},
+    {"base_env", "NAME=VALUE: only cases with this variable; NAME: only cases without it; may repeat", .kind = PARAM_TEXTS},
+    {"head_env", "the same for head; with base=baseline also for base, unless base_env is given", .kind = PARAM_TEXTS},
+    {"last", "with base=baseline: compare with the last N completed runs that are like head, instead of a baseline",
      INTEGER(compare_params, last, 0, RUN_SPEC_LAST_MAX), .usual = "0"},
-    {"like", "what the last runs have in common; a baseline has its own",
+    {"like", "what the last runs share; a baseline has its own value",
      CHOICE(compare_params, likeness, run_likeness_names), .usual = "nodes"},
-    {"margin_percent", "a change that lies within counts as none; by default as head's first run has it",
+    {"margin_percent", "changes within this margin count as none; default: the margin of head's first run",
      REAL(compare_params, margin_percent, 0.01, 100)},
 };
 
 static const struct param run_baseline[] = {
-    {"last", "so many of the last runs that are like it, in place of a baseline",
+    {"last", "the last N runs that are like it, instead of a baseline",
      INTEGER(base_params, last, 0, RUN_SPEC_LAST_MAX), .usual = "0"},
     {"like", last_runs, CHOICE(base_params, likeness, run_likeness_names), .usual = "nodes"},
 };
 
 static const struct param baselines[] = {
-    {"run", "of this run", TEXT(baselines_params, run)},
-    {"removed", "those that were removed too", FLAG(baselines_params, has_removed), .usual = "0"},
-    {"limit", NULL, INTEGER(baselines_params, limit, 1, 500), .usual = "50"},
+    {"run", "baselines of this run", TEXT(baselines_params, run)},
+    {"removed", "1: include removed baselines", FLAG(baselines_params, has_removed), .usual = "0"},
+    {"limit", "baselines of a page", INTEGER(baselines_params, limit, 1, 500), .usual = "50"},
     {"cursor", next_page, TEXT(baselines_params, cursor)},
 };
 
 static const struct param baseline_remove[] = {
-    {"by", "who removes it", LINE(baseline_remove_params, by, BASELINE_BY_MAX)},
-    {"why", NULL, LINE(baseline_remove_params, why, BASELINE_WHY_MAX)},
+    {"by", "who removes the baseline", LINE(baseline_remove_params, by, BASELINE_BY_MAX)},
+    {"why", "the reason", LINE(baseline_remove_params, why, BASELINE_WHY_MAX)},
 };
 
 static const struct param trends[] = {
-    {"collective", NULL, NAME(trends_params, collective, &spec_collective_names), .usual = "all_reduce"},
-    {"dtype", NULL, NAME(trends_params, dtype, &spec_dtype_names), .usual = "float32"},
-    {"band", NULL, CHOICE(trends_params, band, band_names), .usual = "bandwidth"},
-    {"margin_percent", "changes within it count as none", REAL(trends_params, margin_percent, 0.01, 100), .usual = "2"},
-    {"requests", "how many requests are shown together: their changes share the rate of false discoveries",
+    {"collective", "values of this collective", NAME(trends_params, collective, &spec_collective_names), .usual = "all_reduce"},
+    {"dtype", "values of this data type", NAME(trends_params, dtype, &spec_dtype_names), .usual = "float32"},
+    {"band", "values of this band of sizes", CHOICE(trends_params, band, band_names), .usual = "bandwidth"},
+    {"margin_percent", "changes within this margin count as none", REAL(trends_params, margin_percent, 0.01, 100), .usual = "2"},
+    {"requests", "the number of requests whose answers are shown together; they share the rate of false discoveries",
      INTEGER(trends_params, requests, 1, 1000), .usual = "1"},
-    {"in_place", NULL, FLAG(trends_params, is_in_place), .usual = "0"},
-    {"nodes", "on exactly these; names, separated by commas or repeated", .kind = PARAM_TEXTS},
-    {"run", "only those that are like this run", TEXT(trends_params, run)},
+    {"in_place", "1: in-place values", FLAG(trends_params, is_in_place), .usual = "0"},
+    {"nodes", "runs on exactly these nodes; separated by commas or repeated", .kind = PARAM_TEXTS},
+    {"run", "only runs that are like this one", TEXT(trends_params, run)},
     {"like", last_runs, CHOICE(trends_params, likeness, run_likeness_names), .usual = "nodes"},
-    {"backend", NULL, TEXT(trends_params, backend)},
-    {"ranks", NULL, INTEGER(trends_params, ranks, 1, INT32_MAX)},
-    {"since", "of runs created then or later; UTC, with Z", TIME(trends_params, since_ms)},
-    {"until", "of runs created before; UTC, with Z", TIME(trends_params, until_ms)},
-    {"per_line", "so many of the latest points of each series; 0: any number",
+    {"backend", "runs of this backend", TEXT(trends_params, backend)},
+    {"ranks", "runs with so many ranks", INTEGER(trends_params, ranks, 1, INT32_MAX)},
+    {"since", "runs created at this time or later; UTC, with Z", TIME(trends_params, since_ms)},
+    {"until", "runs created before this time; UTC, with Z", TIME(trends_params, until_ms)},
+    {"per_line", "the latest N points of each series; 0: all",
      INTEGER(trends_params, per_line, 0, 500), .usual = "0"},
-    {"limit", NULL, INTEGER(trends_params, limit, 1, 5000), .usual = "100"},
+    {"limit", "points of a page", INTEGER(trends_params, limit, 1, 5000), .usual = "100"},
     {"cursor", next_page, TEXT(trends_params, cursor)},
 };
 
 /* ---- Nodes and agents ---- */
 
 static const struct param nodes[] = {
-    {"inventory", "0: leave out `inventory`, which is most of the answer", FLAG(nodes_params, has_inventory), .usual = "1"},
+    {"inventory", "0: leave out `inventory`, the largest part of the answer", FLAG(nodes_params, has_inventory), .usual = "1"},
 };
 
 static const struct param commands[] = {

@@ -148,13 +148,10 @@ describe('monitoring', { concurrency: 3 }, () => {
     assert.match(text, new RegExp(`^ringbench_database_bytes\\{file="data"\\} ${size}$`, 'm'));
   });
 
-  test('the operations page names every metric, and promtool has nothing to say', limit, async (t) => {
+  test('promtool has nothing to say', limit, async (t) => {
     const { server } = await startCluster(t, 1);
-    const text = await server.get('/metrics');
-    const page = fs.readFileSync(new URL('../../docs/how-to/operations.md', import.meta.url), 'utf8');
-    for (const [, name] of text.matchAll(/^# TYPE (ringbench_\w+) /gm)) assert.ok(page.includes(name), name);
     const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], {
-      input: text,
+      input: await server.get('/metrics'),
       encoding: 'utf8',
     });
     if (status !== null) assert.deepEqual([status, stdout, stderr], [0, '', '']);

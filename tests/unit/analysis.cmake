@@ -8,7 +8,8 @@ foreach(noun budget carried case_values ceiling compare compare_cases culprit ga
     unit_define(${noun} SOURCE_DIR="${CMAKE_SOURCE_DIR}"
         VECTORS_DIR="${CMAKE_SOURCE_DIR}/tests/vectors")
 endforeach()
-unit_define(verdict OPENAPI_JSON="${CMAKE_BINARY_DIR}/server/api/openapi.json")
+unit_define(verdict OPENAPI_JSON="${CMAKE_BINARY_DIR}/server/api/openapi.json"
+    GOLDEN_DIR="${CMAKE_SOURCE_DIR}/docs")
 unit_define(finding OPENAPI_JSON="${CMAKE_BINARY_DIR}/server/api/openapi.json")
 unit_define(ceiling NODES="${CMAKE_SOURCE_DIR}/tests/data/nodes")
 unit_define(topology TOPOLOGIES="${CMAKE_SOURCE_DIR}/tests/data/topologies")

@@ -1,4 +1,4 @@
-/* test_routes.c - each route is described: in openapi.json, and on its page */
+/* test_routes.c - each route is described in openapi.json, agents' also on their page */
 #include <ctype.h>
 
 #include "common/base/json_util.h"
@@ -21,74 +21,48 @@ static char *read_page(const char *path)
     return text;
 }
 
-/* `METHOD PATH`, or `METHOD PATH?QUERY`, with or without what all paths begin with. */
-static bool is_on_page(const char *page, const struct http_route *route)
+/* docs/reference/api.md is made from openapi.json: tests/integration/reference.test.mjs.
+ */
+TEST(the_agent_protocol_has_every_route_and_parameter)
 {
-    bool has_base = strncmp(route->pattern, BASE "/", strlen(BASE "/")) == 0;
+    char *page = read_page(SOURCE_DIR "/docs/development/agent-protocol.md");
 
-    for (int i = 0; i <= has_base; i++) {
-        const char *path = route->pattern + (i ? strlen(BASE) : 0);
+    for (const struct http_route *route = api_routes(); route->method; route++) {
         char text[200];
 
-        snprintf(text, sizeof(text), "`%s %s", route->method, path);
-        for (const char *at = page; (at = strstr(at, text)); at++)
-            if (at[strlen(text)] == '`' || at[strlen(text)] == '?')
-                return true;
+        snprintf(text, sizeof(text), "`%s %s", route->method,
+                 route->pattern + strlen(BASE));
+        if (route->role == ROLE_AGENT && !strstr(page, text))
+            fail_msg("agent-protocol.md has no %s", text);
     }
-    return false;
+    for (size_t i = 0; all_route_params[i]; i++)
+        for (size_t k = 0; k < all_route_params[i]->n; k++)
+            if (strstr(all_route_params[i]->pattern, "{agent}") &&
+                !strstr(page, all_route_params[i]->list[k].name))
+                fail_msg("agent-protocol.md has no parameter %s",
+                         all_route_params[i]->list[k].name);
+    free(page);
 }
 
-TEST(routes_are_on_the_pages)
+/* As docs/reference/api.md says. */
+TEST(viewers_read_and_operators_write)
 {
-    char *people = read_page(SOURCE_DIR "/docs/reference/api.md");
-    char *agents = read_page(SOURCE_DIR "/docs/development/agent-protocol.md");
+    static const char *const open_to_all[] = {"/healthz", "/readyz", "/openapi.json"};
+    static const char *const posts_of_viewers[] = {BASE "/runs/validate", BASE "/budget"};
 
-    for (const struct http_route *route = api_routes(); route->method; route++)
-        if (!is_on_page(route->role == ROLE_AGENT ? agents : people, route))
-            fail_msg("%s is not in %s.md: it has no `%s %s`", route->pattern,
-                     route->role == ROLE_AGENT ? "agent-protocol" : "api", route->method,
-                     route->pattern);
-    free(people);
-    free(agents);
-}
+    for (const struct http_route *route = api_routes(); route->method; route++) {
+        enum http_role role =
+            strcmp(route->method, "GET") == 0 ? ROLE_VIEWER : ROLE_OPERATOR;
 
-/* Whether the page names the parameter where it describes the route: in an item of a list
- * that begins with `METHOD PATH, or in the section after it. */
-static bool names_param(const char *page, const struct route_params *route,
-                        const char *param)
-{
-    char text[200];
-
-    snprintf(text, sizeof(text), "`%s %s", route->method, route->pattern + strlen(BASE));
-    for (const char *at = page; (at = strstr(at, text)); at++) {
-        bool is_item = at - page > 2 && at[-2] == '-';
-        const char *end = strstr(at, is_item ? "\n- `" : "\n## ");
-        const char *named = strstr(at, param);
-        char next = at[strlen(text)];
-
-        if ((next == '`' || next == '?') && named && (!end || named < end))
-            return true;
+        for (size_t i = 0; i < 3; i++)
+            if (strcmp(route->pattern, open_to_all[i]) == 0)
+                role = ROLE_NONE;
+        for (size_t i = 0; i < 2; i++)
+            if (strcmp(route->pattern, posts_of_viewers[i]) == 0)
+                role = ROLE_VIEWER;
+        if (route->role != role && route->role != ROLE_AGENT)
+            fail_msg("%s %s", route->method, route->pattern);
     }
-    return false;
-}
-
-TEST(pages_have_the_parameters_of_routes)
-{
-    char *people = read_page(SOURCE_DIR "/docs/reference/api.md");
-    char *agents = read_page(SOURCE_DIR "/docs/development/agent-protocol.md");
-
-    for (size_t i = 0; all_route_params[i]; i++) {
-        const struct route_params *route = all_route_params[i];
-        bool is_agents = strstr(route->pattern, "{agent}") != NULL;
-
-        for (size_t k = 0; k < route->n; k++)
-            if (!names_param(is_agents ? agents : people, route, route->list[k].name))
-                fail_msg("%s.md has no parameter %s of %s %s",
-                         is_agents ? "agent-protocol" : "api", route->list[k].name,
-                         route->method, route->pattern);
-    }
-    free(people);
-    free(agents);
 }
 
 /* The description's operation of the route, borrowed; or NULL. */

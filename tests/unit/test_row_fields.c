@@ -52,22 +52,36 @@ TEST(the_vectors_have_what_sets_series_apart)
     json_decref(document);
 }
 
+static const char *rows_with(unsigned use)
+{
+    return use & ROW_EACH    ? "each"
+           : use & ROW_TIMED ? "measured"
+           : use & ROW_SOME  ? "some"
+                             : "";
+}
+
 static void put_fields(struct buf *out)
 {
     const struct row_field *fields;
     size_t n;
 
     fields = row_fields(&n);
-    buf_append_str(out, "| key | type | unit | meaning |\n|---|---|---|---|\n");
+    buf_append_str(out, "| column | type | unit | rows | figures | meaning |\n"
+                        "|---|---|---|---|---|---|\n");
     for (size_t i = 0; i < n; i++) {
-        if (fields[i].use & ROW_ANY && !(fields[i].use & FROM_SERVER))
-            buf_printf(out, "| `%s` | %s | %s | %s |\n", fields[i].name,
-                       types[fields[i].type], fields[i].unit, fields[i].meaning);
+        unsigned use = fields[i].use;
+
+        buf_printf(out, "| `%s` | %s | %s | %s | %s | %s |\n", fields[i].name,
+                   types[fields[i].type], fields[i].unit, rows_with(use),
+                   use & FIGURE_EACH   ? "each"
+                   : use & FIGURE_SOME ? "some"
+                                       : "",
+                   fields[i].meaning);
     }
 }
 
 TEST(the_docs_show_each_field)
 {
-    golden_compare_part("development/worker-contract.md", "<!-- row fields -->\n",
-                        "<!-- end of row fields -->", put_fields);
+    golden_compare_part("reference/columns.md", "<!-- columns -->\n",
+                        "<!-- end of columns -->", put_fields);
 }

@@ -1,5 +1,6 @@
-/* test_spec_docs.c - openapi.json and the docs say of each field of a run spec what its
- * table says */
+/* test_spec_docs.c - openapi.json and the docs agree with the table of run spec fields.
+ * docs/reference/spec.md is made from openapi.json: tests/integration/reference.test.mjs
+ */
 #include "common/base/json_util.h"
 #include "common/spec/spec_field.h"
 #include "common/spec/threshold.h"
@@ -7,7 +8,7 @@
 
 struct docs {
     json_t *schemas;
-    char *spec, *case_file, *like; /* the sections on them */
+    char *case_file, *like; /* the sections on them */
 };
 
 static char *read_section(const char *path, const char *heading)
@@ -38,7 +39,6 @@ static int set_up(void **state)
     assert_non_null(api);
     docs->schemas =
         json_incref(json_object_get(json_object_get(api, "components"), "schemas"));
-    docs->spec = read_section(SOURCE_DIR "/docs/reference/api.md", "\n## The run spec\n");
     docs->case_file = read_section(SOURCE_DIR "/docs/development/worker-contract.md",
                                    "\n## Case file\n");
     docs->like = read_section(SOURCE_DIR "/docs/reference/baselines.md", "\n## Like\n");
@@ -52,7 +52,6 @@ static int tear_down(void **state)
     struct docs *docs = *state;
 
     json_decref(docs->schemas);
-    free(docs->spec);
     free(docs->case_file);
     free(docs->like);
     free(docs);
@@ -243,53 +242,6 @@ TEST(the_api_requires_what_an_effective_spec_always_has)
     check_effective(*state, "EffectiveProgramSpec", "{\"program\":{\"name\":\"x\"}}");
 }
 
-/* The place'th part of a cell whose parts stand between commas; cell ends with "|". */
-static void part_of(const char *cell, int place, char *out, size_t size)
-{
-    const char *end = strpbrk(cell, "|"), *comma = strstr(cell, ", ");
-
-    for (; place > 0 && comma; place--) {
-        cell = comma + 2;
-        comma = strstr(cell, ", ");
-    }
-    if (comma && comma < end)
-        end = comma;
-    while (end > cell && (end[-1] == ' ' || end[-1] == '`'))
-        end--;
-    cell += *cell == '`';
-    snprintf(out, size, "%.*s", (int)(end - cell), cell);
-}
-
-/* As it stands there: JSON, but a text without its quotes where it is a word. */
-static bool is_usual(const struct spec_field *field, const char *text)
-{
-    json_t *usual = json_loads(field->usual, JSON_DECODE_ANY, NULL);
-    json_t *said = json_loads(text, JSON_DECODE_ANY, NULL);
-    bool is_same = json_equal(usual, said) ||
-                   (json_is_string(usual) && strcmp(json_string_value(usual), text) == 0);
-
-    json_decref(said);
-    json_decref(usual);
-    return is_same;
-}
-
-/* Every word that may stand in the field, and every member, is in the row. */
-static void check_row(const struct spec_field *field, const char *row)
-{
-    json_t *words = words_of(field);
-
-    for (size_t i = 0; i < json_array_size(words); i++)
-        require(strstr(row, json_string_value(json_array_get(words, i))) != NULL,
-                "docs/reference/api.md", field,
-                json_string_value(json_array_get(words, i)));
-    for (size_t i = 0; field->members && i < field->members->count; i++) {
-        require(strstr(row, field->members->at[i].name) != NULL, "docs/reference/api.md",
-                field, field->members->at[i].name);
-        check_row(&field->members->at[i], row);
-    }
-    json_decref(words);
-}
-
 /* The row of a table that has the name in its first cell: to be freed. */
 static char *find_row(const char *text, const char *name)
 {
@@ -302,35 +254,6 @@ static char *find_row(const char *text, const char *name)
         free(row);
     }
     return NULL;
-}
-
-/* Rows are "| `a`, `b` | default of a, of b | meaning |". */
-TEST(the_docs_have_every_field_and_its_default)
-{
-    static const char in_words[] = "sizes nodes";
-    const struct docs *docs = *state;
-
-    for (size_t i = 0; i < run_spec_fields()->count; i++) {
-        const struct spec_field *field = &run_spec_fields()->at[i];
-        char name[64], text[256], *row;
-        int place = 0;
-
-        if (field->uses & SPEC_HIDDEN)
-            continue;
-        snprintf(name, sizeof(name), "`%s`", field->name);
-        row = find_row(docs->spec, name);
-        if (!row) {
-            require(false, "docs/reference/api.md", field, "its absence");
-            return;
-        }
-        for (const char *c = row, *mark = strstr(row, name); c < mark; c++)
-            place += *c == ',';
-        part_of(strstr(row, " | ") + 3, place, text, sizeof(text));
-        if (field->usual && !strstr(in_words, field->name))
-            require(is_usual(field, text), "docs/reference/api.md", field, "default");
-        check_row(field, row);
-        free(row);
-    }
 }
 
 TEST(the_worker_contract_has_every_field_of_a_case)
