@@ -26,9 +26,9 @@ struct kind {
 
 static const struct kind kinds[] = {
     {"1 % per case", 0, 0, 1},
-    {"and 1 case of 10 takes twice as long", 0.1, 0, 1},
-    {"and two states 3x apart, each 3 cases long", 0, 0.4, 3},
-    {"and two states 3x apart, drawn for each case", 0, 0.4, 1},
+    {"and 1 case of 10 twice as long", 0.1, 0, 1},
+    {"and two states 3x apart, 3 cases each", 0, 0.4, 3},
+    {"and two states 3x apart, per case", 0, 0.4, 1},
 };
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
@@ -87,7 +87,7 @@ static void make_case(struct made *made, const struct kind *kind, uint64_t seed,
     made_add(made, case_no, SERIES, points, n);
 }
 
-/* Of n repeats in turn, every second one backwards; or one lot after the other. */
+/* n repeats, interleaved with every second one backwards, or one side after the other. */
 static struct compare *compare_once(struct made *made, const struct kind *kind,
                                     uint64_t seed, size_t n, bool is_paired, double shift)
 {
@@ -180,8 +180,8 @@ static int print_table(void **state)
     (void)state;
     if (!getenv("RINGBENCH_PRINT_TABLES"))
         return 0;
-    printf("| noise | repeats | alarms of %d, taking turns | one lot after the other | "
-           "5 %% found, taking turns | not enough data for states |\n"
+    printf("| noise | repeats | alarms of %d, interleaved | alarms, separate | "
+           "5 %% found, interleaved | not enough data for states |\n"
            "|---|---|---|---|---|---|\n",
            FAMILIES);
     for (size_t i = 0; i < KINDS; i++) {

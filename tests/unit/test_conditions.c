@@ -64,8 +64,7 @@ TEST(only_what_matters_gets_a_sentence)
 
 static void put_fields(struct buf *out)
 {
-    buf_append_str(out,
-                   "| number | unit | worth a sentence | meaning |\n|---|---|---|---|\n");
+    buf_append_str(out, "| number | unit | reported | meaning |\n|---|---|---|---|\n");
     for (int i = 0; i < CONDITION_COUNT; i++) {
         const struct condition_field *field = condition_field((enum condition)i);
         char limit[32] = "";

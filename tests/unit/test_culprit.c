@@ -341,7 +341,7 @@ TEST(a_slow_rack_is_named)
         struct fault fault = fault_of(counts[i]);
 
         fault.rack = 1;
-        each_factor("rack's way out", fault, 190);
+        each_factor("rack's uplink", fault, 190);
         fault.is_slow_within = true;
         each_factor("all of a rack", fault, 190);
     }
@@ -391,7 +391,7 @@ static void small_faults_of(size_t n_nodes, double factor)
     expect("node", &fault, 0, FLEETS);
     fault.node = NONE;
     fault.rack = 1;
-    expect("rack's way out", &fault, 0, FLEETS);
+    expect("rack's uplink", &fault, 0, FLEETS);
     fault.rack = NONE;
     fault.link = 3;
     fault.rounds = n_nodes;

@@ -20,33 +20,32 @@ static const struct variable {
     double fallback, min, max; /* of a number; fallback -1: not set */
     const char *help;
 } variables[] = {
-    {"SIM_BASE_US", NUMBER, AT(base_us), 8, 0, 1e9, "latency of a call, in any case"},
+    {"SIM_BASE_US", NUMBER, AT(base_us), 8, 0, 1e9, "fixed latency of a call"},
     {"SIM_RING_US", NUMBER, AT(step_us[SIM_RING]), 2, 0, 1e9,
-     "latency of a step of the ring, and of a message of point-to-point collectives"},
+     "latency of a ring step, and of a message in point-to-point collectives"},
     {"SIM_RING_GBS", NUMBER, AT(gbs[SIM_RING]), 48, 1e-6, 1e9,
-     "GB/s of bus bandwidth by ring, and of point-to-point collectives"},
-    {"SIM_TREE_US", NUMBER, AT(step_us[SIM_TREE]), 5, 0, 1e9,
-     "latency of a level of the tree"},
+     "bus bandwidth of the ring and of point-to-point collectives, GB/s"},
+    {"SIM_TREE_US", NUMBER, AT(step_us[SIM_TREE]), 5, 0, 1e9, "latency of a tree level"},
     {"SIM_TREE_GBS", NUMBER, AT(gbs[SIM_TREE]), 24, 1e-6, 1e9,
-     "GB/s of bus bandwidth by tree"},
+     "bus bandwidth of the tree, GB/s"},
     {"NCCL_ALGO", ALGORITHMS, AT(algorithms), -1, 0, 0,
-     "those to choose from: Ring, Tree; with ^ in front, all others"},
+     "algorithms to choose from: Ring, Tree; with ^ in front, all others"},
     {"SIM_SLOW", SLOW, AT(slow), -1, 0, 0,
-     "PLACE:FACTOR,... on the bandwidth there; a place is NODE, NODE/NODE, rack-N or *; "
-     "@FIRST or @FIRST-LAST behind the factor: in these cases of the run"},
+     "PLACE:FACTOR,... on the bandwidth of a place: NODE, NODE/NODE, rack-N or *; "
+     "@FIRST or @FIRST-LAST after the factor limits it to these cases"},
     {"SIM_NOISE", NUMBER, AT(noise), 0.02, 0, 2,
      "standard deviation of log(time) of a call"},
     {"SIM_CASE_NOISE", NUMBER, AT(case_noise), -1, 0, 2,
-     "the same for a whole case; half of SIM_NOISE if it is not set"},
+     "the same for a whole case; default: half of SIM_NOISE"},
     {"SIM_RUN_NOISE", NUMBER, AT(run_noise), 0, 0, 2, "the same for a whole run"},
     {"SIM_DRIFT", NUMBER, AT(drift), 0, -0.5, 0.5,
-     "part by which everything takes longer each night"},
+     "relative growth of all times per night"},
     {"SIM_NIGHT", NUMBER, AT(night), 0, 0, 1e5,
-     "the run's number among those with one SIM_SEED"},
+     "number of the run among those with the same SIM_SEED"},
     {"SIM_SEED", NUMBER, AT(seed), -1, 0, 9007199254740992.0,
-     "of the noise; the run's own if it is not set"},
+     "seed of the noise; default: the run's"},
     {"SIM_SLEEP_FRACTION", NUMBER, AT(sleep_fraction), 1, 0, 1000,
-     "of the modelled time that really passes; 0: none"},
+     "part of the simulated time that really passes; 0: none"},
 };
 
 static const char *const algorithm_names[] = {"RING", "TREE", "P2P"};
