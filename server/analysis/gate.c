@@ -1,4 +1,4 @@
-/* gate.c - whether a run kept what its spec asks for */
+/* gate.c - judges a run by the checks in its spec */
 #include "server/analysis/gate.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "server/analysis/gate_check.h"
 #include "server/finding/finding.h"
 
-/* ---- Checks of the run as a whole ---- */
+/* ---- Checks of the whole run ---- */
 
 static void check_completed(const struct gate_run *run, struct gate_check *check)
 {
@@ -21,7 +21,7 @@ static void check_completed(const struct gate_run *run, struct gate_check *check
         gate_not_evaluated(check, "the run %s%s: %s",
                            strcmp(run->state, "failed") == 0 ? "" : "was ", run->state,
                            run->reason ? run->reason : "no reason given");
-        /* Nothing says so of a run that was stopped, or found no nodes. */
+        /* A cancelled run, or one without nodes, is no failure. */
         if (strcmp(run->state, "failed") == 0 && json_get_int(cases, "failed", 0) > 0)
             check->answer = VERDICT_FAIL;
     } else if (done < total) {
@@ -48,7 +48,7 @@ static void check_ranks(const struct gate_run *run, const struct threshold *thre
              json_object());
 }
 
-/* Of rows that were checked at all. */
+/* Return whether any row was checked. */
 static bool any_checked(const struct summary *summary)
 {
     for (size_t i = 0; i < summary->n_series; i++)
@@ -57,7 +57,7 @@ static bool any_checked(const struct summary *summary)
     return false;
 }
 
-/* What keeps the run's results from being all there; NULL: nothing. */
+/* Return why the run's results are incomplete, or NULL. */
 static const char *results_gap(const struct gate_run *run)
 {
     if (!run->summary)
@@ -82,7 +82,7 @@ static bool has_wrong_gap(const struct summary_point *point, char out[GATE_TEXT_
     return true;
 }
 
-/* Why it can't be said that no row is wrong; NULL if it can. */
+/* Return why wrong rows cannot be ruled out, or NULL. */
 static const char *wrong_gap(const struct gate_run *run, char out[GATE_TEXT_MAX])
 {
     const struct summary *summary = run->summary;
@@ -107,7 +107,7 @@ static void check_wrong(const struct gate_run *run, const struct threshold *thre
     char text[GATE_TEXT_MAX];
     const char *gap = NULL;
 
-    /* What was seen stands, whatever became of the run. */
+    /* Wrong elements count even if the run did not complete. */
     if (is_within && strcmp(run->state, "completed") != 0) {
         gate_not_completed(check, run);
         return;
@@ -141,13 +141,14 @@ static void check_threshold(const struct gate_run *run, const struct threshold *
         gate_check_rows(run, threshold, check);
 }
 
-/* ---- All of them ---- */
+/* ---- All checks ---- */
 
-/* What the checks come to together. */
+/* The combined result of the checks. */
 struct tally {
     json_t *checks;
     size_t n[VERDICT_ANSWERS];
-    const char *first[VERDICT_ANSWERS]; /* name and sentence of the first of each */
+    const char *first[VERDICT_ANSWERS]; /* name and sentence of the first check with each
+                                           answer */
     const char *why[VERDICT_ANSWERS];
     bool wants_again;
 };

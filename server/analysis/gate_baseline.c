@@ -1,4 +1,4 @@
-/* gate_baseline.c - how a run does against its baseline, as a check */
+/* gate_baseline.c - the check that compares a run with its baseline */
 #include <string.h>
 
 #include "common/base/json_util.h"
@@ -12,7 +12,7 @@ static json_t *bands_of(const json_t *compared)
     return json_object_get(json_object_get(verdict, "evidence"), "bands");
 }
 
-/* Slower than usual, at some sizes at least. */
+/* Return whether a band is slower, at least at some sizes. */
 static bool is_slower(const json_t *band)
 {
     return verdict_says(band, VERDICT_WORSE) || verdict_says(band, VERDICT_MIXED);
@@ -35,7 +35,7 @@ static bool is_any_slower(const json_t *bands)
     return false;
 }
 
-/* Bands that are slower in both. */
+/* Return whether any band is slower in both comparisons. */
 static bool is_slower_again(const json_t *bands, const json_t *again)
 {
     for (size_t i = 0; i < json_array_size(bands); i++) {
@@ -54,8 +54,8 @@ static bool is_slower_again(const json_t *bands, const json_t *again)
     return false;
 }
 
-/* A run that is slower once is measured again, and fails if it is slower again: one
- * slower measurement in a hundred is chance. */
+/* Measure a slower run again, and fail it only if it is slower again. One in a hundred
+ * measurements is slower by chance. */
 static void judge_slower(const struct gate_run *run, struct gate_check *check)
 {
     json_t *again = json_object_get(run->again, "verdict");
@@ -70,9 +70,9 @@ static void judge_slower(const struct gate_run *run, struct gate_check *check)
     check->wants_again = !run->not_again;
 }
 
-/* A lasting change is told in any case. It fails a run whose reference somebody accepted,
- * and is told first then; without one nobody has said that the oldest runs are normal.
- * Returns whether it fails the run. */
+/* Record a lasting change. It fails the run only if a user accepted the reference;
+ * otherwise nobody has confirmed that the oldest runs are normal. Returns whether the
+ * change fails the run and so comes first in the sentence. */
 static bool judge_lasting(const struct gate_run *run, struct gate_check *check)
 {
     const json_t *changes = json_object_get(run->lasting, "changes");
@@ -105,7 +105,7 @@ void gate_check_baseline(const struct gate_run *run, struct gate_check *check)
     }
     check->evidence =
         json_pack("{s:O, s:O}", "against", run->against, "comparison", verdict);
-    /* What could not be told of a band, or was not measured, is no pass. */
+    /* A band without an answer, or a missing size, is no pass. */
     if (json_array_size(bands) == 0 || left_out > 0 || count_open(bands) > 0)
         check->answer = VERDICT_NOT_EVALUATED;
     is_slower = is_any_slower(bands);

@@ -1,4 +1,4 @@
-/* gate_check.c - one check of a run: what the kinds of checks share */
+/* gate_check.c - helpers for the checks of a run */
 #include "server/analysis/gate_check.h"
 
 #include <math.h>

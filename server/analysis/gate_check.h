@@ -1,4 +1,4 @@
-/* gate_check.h - one check of a run: what gate.c's files share */
+/* gate_check.h - helpers for the checks of a run, shared by gate.c's files */
 #ifndef RINGBENCH_SERVER_ANALYSIS_GATE_CHECK_H
 #define RINGBENCH_SERVER_ANALYSIS_GATE_CHECK_H
 
@@ -9,47 +9,48 @@
 #define GATE_SENTENCE_MAX 2000
 #define GATE_TEXT_MAX 200
 
-/* What a check came to. */
+/* The result of a check. */
 struct gate_check {
     enum verdict_answer answer;
     char sentence[GATE_SENTENCE_MAX];
-    json_t *evidence; /* object: further members of the check; or NULL */
-    bool wants_again; /* it cannot fail before all cases are measured again */
+    json_t *evidence; /* object with further members of the check; or NULL */
+    bool wants_again; /* can fail only after all cases are measured again */
 };
 
-/* Neither pass nor fail, for the reason. */
+/* Set the answer "not evaluated" and the reason. */
 void gate_not_evaluated(struct gate_check *check, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* "the run failed", "the run was cancelled" */
+/* Set the reason "the run failed" or "the run was cancelled". */
 void gate_not_completed(struct gate_check *check, const struct gate_run *run);
 
-/* Of figures of rows, and of a metric; with a summary. */
+/* Check a threshold on the figures of rows, or on a metric. Both need a summary. */
 void gate_check_rows(const struct gate_run *run, const struct threshold *threshold,
                      struct gate_check *check);
 void gate_check_metric(const struct gate_run *run, const struct threshold *threshold,
                        struct gate_check *check);
 
-/* How the run compares with its baseline. */
+/* Check the comparison with the baseline. */
 void gate_check_baseline(const struct gate_run *run, struct gate_check *check);
 
-/* Whether the value keeps the bounds; how far it is within them as a share of the nearer
- * bound, below 0 outside. A value that is no number is outside. */
+/* gate_is_within() returns whether a value satisfies the bounds; NaN does not.
+ * gate_room() returns the distance to the nearer bound as a fraction of the bound,
+ * negative outside. */
 bool gate_is_within(const struct threshold *threshold, double value);
 double gate_room(const struct threshold *threshold, double value);
 
-/* The threshold's figure, bounds and the value, to be put into a check's evidence. A new
- * object. */
+/* Return a new object with the threshold's figure and bounds and the value, for a check's
+ * evidence. */
 json_t *gate_evidence(const struct threshold *threshold, double value);
 
-/* The part of a gate_say() template that gives the bounds, such as "at least 40 GB/s" or
- * "exactly 8". Its values need a "unit". */
+/* The part of a gate_say() template for the bounds, such as "at least 40 GB/s" or
+ * "exactly 8". It uses the member "unit". */
 #define GATE_BOUNDS                                                                      \
     "[{is_exact?}exactly {min}[{unit}]|from {min} to {max}[{unit}]|"                     \
     "at least {min}[{unit}]|at most {max}[{unit}]]"
 
-/* Make the sentence of a template (template.h), whose members are the check's evidence
- * and the words, which are taken. threshold: or NULL. */
+/* Render the check's sentence from a template (template.h) with the check's evidence and
+ * the words. Takes words. threshold: may be NULL. */
 void gate_say(struct gate_check *check, const struct threshold *threshold,
               const char *text, json_t *words);
 

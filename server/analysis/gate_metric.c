@@ -1,4 +1,4 @@
-/* gate_metric.c - a threshold on what a program says of itself */
+/* gate_metric.c - checks a threshold on a program's own metric */
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
@@ -24,9 +24,10 @@ static double value_of(const struct summary_figure *figure, enum threshold_use u
     return (double)NAN;
 }
 
-/* The values of a metric: one of each rank and case, and of each set of labels. */
+/* The values of a metric: one for each rank, case and set of labels. */
 struct values {
-    size_t n, beyond, cases; /* cases: that have some; figures come by case */
+    size_t n, beyond,
+        cases; /* cases: number that have values; figures are ordered by case */
     int last_case;
     uint64_t not_numbers;
     const struct summary_figure *worst;
@@ -66,7 +67,7 @@ static void take_all(struct values *values, const struct gate_run *run,
         (uint64_t)json_get_int(run->summary->no_numbers, threshold->metric, 0);
 }
 
-/* Why it can't be a pass; "" if it can. */
+/* Return why the check cannot pass, or "". */
 static const char *find_gap(const struct values *values, const struct gate_run *run,
                             const struct threshold *threshold, char out[GATE_TEXT_MAX])
 {

@@ -1,5 +1,5 @@
-/* gate_rows.c - a threshold on the rows of collectives: times, bandwidths, and how the
- * bandwidth falls as the size grows */
+/* gate_rows.c - checks a threshold on the rows of collectives: times, bandwidths, and the
+ * drop in bandwidth as the size grows */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,10 +13,11 @@
 #include "common/spec/bands.h"
 #include "server/analysis/gate_check.h"
 
-/* The point that is furthest beyond the bounds, or nearest to them. */
+/* The point furthest beyond the bounds, or else nearest to them. */
 struct worst {
     const struct summary_series *series;
-    const struct summary_point *point, *from; /* from: of a dip, the higher one */
+    const struct summary_point *point,
+        *from; /* from: for a dip, the higher point before it */
     double value, room;
 };
 
@@ -25,14 +26,15 @@ struct rows {
     const struct threshold *threshold;
     struct summary_case *cases;
     size_t n_cases;
-    int64_t *counts; /* by combination: how many cases */
+    int64_t *counts; /* number of cases, by combination */
     int combinations;
     int64_t cycles;
-    int64_t size_min, size_max; /* of rows, which are rounded down from what was asked */
-    size_t n_sizes;             /* asked for in that range */
+    int64_t size_min,
+        size_max;   /* of rows; a row's size is its requested size, rounded down */
+    size_t n_sizes; /* requested sizes in that range */
     size_t points, beyond;
     struct worst worst;
-    char gap[GATE_TEXT_MAX]; /* why it can't be a pass; "" if it can */
+    char gap[GATE_TEXT_MAX]; /* why the check cannot pass; "" if it can */
 };
 
 static const char *const units[] = {
@@ -49,16 +51,17 @@ static const char *const names[] = {
     [THRESHOLD_DIP_PERCENT] = "busbw",
 };
 
-/* ---- Which rows ---- */
+/* ---- Selecting rows ---- */
 
-/* Of what was asked for. */
+/* Return whether the threshold applies to a requested size. */
 static bool is_asked(const struct threshold *threshold, int64_t size)
 {
     return threshold_has_size(threshold, (uint64_t)size) &&
            (threshold->band < 0 || band_of(size) == (enum band)threshold->band);
 }
 
-/* A row of an asked size is at most that large, and larger than the next smaller one. */
+/* Determine the range of row sizes. A row is at most as large as its requested size, and
+ * larger than the next smaller requested size. */
 static void find_sizes(struct rows *rows)
 {
     const json_t *sizes =
@@ -105,7 +108,7 @@ static bool suits(const struct threshold *threshold, const json_t *key)
             json_get_bool(key, "in_place", false) == (threshold->in_place == 1));
 }
 
-/* Combinations are numbered from 0 in the order of their first cases. */
+/* Count the cases of each combination. Combinations are numbered by their first case. */
 static void count_cases(struct rows *rows)
 {
     rows->cases = summary_cases(rows->run->doc, &rows->n_cases);
@@ -127,9 +130,9 @@ static int64_t cases_of(const struct rows *rows, int combination)
     return is_there ? rows->counts[combination] : 0;
 }
 
-/* ---- What they say ---- */
+/* ---- Evaluating rows ---- */
 
-/* The first gap is the one that is told. */
+/* Record a gap. Only the first one is reported. */
 static void note_gap(struct rows *rows, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -165,8 +168,8 @@ static void take_value(struct rows *rows, const struct worst *found)
         rows->worst = *found;
 }
 
-/* Whether there is a figure of the point; a bandwidth of 0 is one rank's, which has no
- * bus, or none at all. */
+/* Return whether the point has a figure. A bandwidth of 0 means a single rank, which has
+ * no bus, or no measurement. */
 static bool has_figure(struct rows *rows, const struct summary_point *point)
 {
     double value = figure_of(rows->threshold, point);
@@ -218,7 +221,7 @@ static void take_series(struct rows *rows, const struct summary_series *series)
                  (long long)expected);
 }
 
-/* Every combination of the matrix is judged, and each has its series. */
+/* Evaluate every combination of the matrix; each has its own series. */
 static void take_all(struct rows *rows)
 {
     const struct summary *summary = rows->run->summary;
@@ -229,7 +232,7 @@ static void take_all(struct rows *rows)
 
         if (!suits(rows->threshold, series->key))
             continue;
-        found += series->combination != seen; /* they come by combination */
+        found += series->combination != seen; /* series are ordered by combination */
         seen = series->combination;
         take_series(rows, series);
     }
@@ -240,9 +243,9 @@ static void take_all(struct rows *rows)
         note_gap(rows, "the run has too many rows");
 }
 
-/* ---- How it is said ---- */
+/* ---- Reporting ---- */
 
-/* The first case of it. */
+/* Return the combination's first case. */
 static const json_t *case_of(const struct rows *rows, int combination)
 {
     const json_t *cases = json_object_get(rows->run->doc, "cases");
@@ -294,8 +297,8 @@ static void say(const struct rows *rows, struct gate_check *check)
                   "are_beyond", rows->beyond > 0 && rows->points > 1));
 }
 
-/* A value beyond the bounds fails whatever else is missing; all that is there within them
- * is no pass while something is missing. */
+/* A value beyond the bounds always fails. With missing data, values within the bounds do
+ * not pass. */
 static void judge(struct rows *rows, struct gate_check *check)
 {
     if (rows->points == 0)

@@ -1,4 +1,4 @@
-/* hang.c - who holds up a case in which no rank gets on */
+/* hang.c - finds the rank that holds up a case without progress */
 #include "server/analysis/hang.h"
 
 #include <stdlib.h>
@@ -12,26 +12,27 @@
 #include "server/finding/finding.h"
 
 #define NAMED_MAX 8
-#define LINE_QUOTED 200 /* bytes of its last line that the sentence has */
+#define LINE_QUOTED 200 /* bytes of the rank's last line to quote */
 
-/* Each rank reports every second; a node's agent may be slow to pass it on. */
+/* Ranks report every second, and a node's agent may delay the reports. */
 #define SILENT_S 5.0
 
-/* What tells the ranks that lag from those that wait, the surest first. */
+/* Signs that distinguish lagging ranks from waiting ranks, most reliable first. */
 enum sign { SIGN_STOPPED, SIGN_SILENT, SIGN_BEHIND, SIGN_KERNEL, SIGN_COUNT };
 
 struct state {
     const struct hang *hang;
-    enum sign sign; /* SIGN_COUNT: nobody stands out */
+    enum sign sign; /* SIGN_COUNT: no rank stands out */
     int64_t least, most;
     size_t n_least, n_live, n_lagging, n_told;
-    double silent_s;                 /* of the middle rank */
-    const struct hang_rank *lagging; /* the first */
+    double silent_s;                 /* of the median rank */
+    const struct hang_rank *lagging; /* the first lagging rank */
 };
 
 /* ---- Signs ---- */
 
-/* How far a rank is: inside an operation, behind it, and in front of the next. */
+/* Return a rank's progress as a number: inside an operation, done with it, or waiting
+ * after it. */
 static int64_t place_of(const struct hang_rank *rank)
 {
     if (rank->is_over)
@@ -87,9 +88,10 @@ static bool has_sign(const struct state *state, size_t i)
     return state->sign < SIGN_COUNT && !rank->is_over && signs[state->sign](state, rank);
 }
 
-/* ---- Who ---- */
+/* ---- Selection ---- */
 
-/* How long those were silent that are not the ones to find: at least half of them. */
+/* Set the usual silence to the median, which is that of healthy ranks as long as at least
+ * half of the ranks are healthy. */
 static void find_silence(struct state *state)
 {
     double *silences =
@@ -124,8 +126,8 @@ static void find_places(struct state *state)
     }
 }
 
-/* A sign names those who have it unless most have it; a process that is stopped is at
- * fault however many there are. */
+/* Find the first sign that some ranks show, but not most of them. A stopped process is at
+ * fault no matter how many there are. */
 static void find_lagging(struct state *state)
 {
     for (int sign = 0; sign < SIGN_COUNT; sign++) {
@@ -146,10 +148,10 @@ static void find_lagging(struct state *state)
     state->lagging = NULL;
 }
 
-/* ---- What is said ---- */
+/* ---- Reporting ---- */
 
 static const struct {
-    const char *name, *text; /* in evidence; in the sentence */
+    const char *name, *text; /* in the evidence; in the sentence */
 } words[SIGN_COUNT] = {
     [SIGN_STOPPED] = {"stopped",
                       "{lagging:its/their} process is stopped[{$is_traced?} by "
@@ -161,7 +163,7 @@ static const struct {
                                   "(state D[, {$first.kernel}]), "},
 };
 
-/* "inside operation 12 (1.0 MiB)" */
+/* Describe a rank's progress, such as "inside operation 12 (1.0 MiB)". */
 static void set_place(struct finding *finding, const char *name,
                       const struct hang_rank *rank)
 {
@@ -200,7 +202,7 @@ static json_t *rank_json(const struct state *state, size_t i)
     return out;
 }
 
-/* Those that lag, then the others. */
+/* List the lagging ranks, then the others. */
 static json_t *ranks_json(const struct state *state)
 {
     json_t *list = json_array();
@@ -213,7 +215,7 @@ static json_t *ranks_json(const struct state *state)
     return list;
 }
 
-/* The ranks that wait, and the place of the one that is furthest. */
+/* Report whether ranks are waiting, and the progress of the furthest one. */
 static void set_waiting(const struct state *state, struct finding *finding)
 {
     const struct hang_rank *furthest = NULL;

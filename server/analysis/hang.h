@@ -1,6 +1,8 @@
-/* hang.h - who holds up a case in which no rank gets on: from where each rank said last
- * that it is, and what its node's agent sees of its process. Where all are at the same
- * place nobody is named. */
+/* hang.h - finds the rank that holds up a case without progress
+ *
+ * The verdict uses the progress that each rank last reported, and the state of its
+ * process as its node's agent sees it. If all ranks have the same progress, none is
+ * named. */
 #ifndef RINGBENCH_SERVER_ANALYSIS_HANG_H
 #define RINGBENCH_SERVER_ANALYSIS_HANG_H
 
@@ -12,29 +14,29 @@
 struct hang_rank {
     int rank;
     const char *node;
-    bool is_over;     /* it has said how it ended: it holds up nobody */
-    bool has_told;    /* the next four were reported */
+    bool is_over;     /* has reported its end, so it holds up no rank */
+    bool has_told;    /* the next four members were reported */
     int64_t op, done; /* operations begun and finished */
-    int64_t size;     /* of the operation, bytes */
+    int64_t size;     /* of the operation, in bytes */
     const char *phase;
-    double silent_s; /* since anything was heard of it */
+    double silent_s; /* since the rank's last message */
     const json_t
-        *process;    /* event `stack` of docs/development/agent-protocol.md, or NULL */
-    bool is_lagging; /* the verdict names it */
+        *process;    /* a `stack` event of docs/development/agent-protocol.md, or NULL */
+    bool is_lagging; /* the verdict names the rank */
 };
 
 struct hang {
     struct hang_rank *ranks;
     size_t n;
     long seconds;     /* without progress */
-    int64_t since_ms; /* wall clock: when any rank last got on */
-    bool is_program;  /* whose ranks do not say where they are */
-    const char *mark; /* as verdict_json has it */
+    int64_t since_ms; /* wall clock of the last progress of any rank */
+    bool is_program;  /* a program, whose ranks do not report progress */
+    const char *mark; /* see verdict_json() */
 };
 
 #define HANG_LISTED_MAX 16
 
-/* The verdict of kind `hang`; sets is_lagging of each rank. A new object. */
+/* Return the `hang` verdict as a new object, and set is_lagging of each rank. */
 json_t *hang_verdict(const struct hang *hang);
 
 #endif

@@ -1,4 +1,4 @@
-/* json_differences.c - in what two values of JSON differ */
+/* json_differences.c - the differences between two JSON values */
 #include "server/analysis/json_differences.h"
 
 #include <stdbool.h>
@@ -11,8 +11,8 @@
 static void compare(json_t *list, const char *path, json_t *base, json_t *head,
                     int depth);
 
-/* An array as an object of its objects, each under what its member says; NULL where that
- * is no name of its own. */
+/* Return an array of objects as an object, keyed by a member of its items. NULL if the
+ * member is missing or not unique. */
 static json_t *by_member(const json_t *array, const char *member)
 {
     json_t *all = json_is_array(array) ? json_object() : NULL, *item;
@@ -54,7 +54,7 @@ static void compare_members(json_t *list, const char *path, json_t *base, json_t
     json_decref(all);
 }
 
-/* Whether they are arrays of objects that can be told apart, and have been compared. */
+/* Compare two arrays of objects that have unique keys. Return false if they have none. */
 static bool compare_lists(json_t *list, const char *path, const json_t *base,
                           const json_t *head, int depth)
 {

@@ -1,4 +1,4 @@
-/* json_differences.h - in what two values of JSON differ, such as inventories */
+/* json_differences.h - the differences between two JSON values, such as inventories */
 #ifndef RINGBENCH_SERVER_ANALYSIS_JSON_DIFFERENCES_H
 #define RINGBENCH_SERVER_ANALYSIS_JSON_DIFFERENCES_H
 
@@ -6,10 +6,9 @@
 
 #define JSON_DIFFERENCES_MAX 1000
 
-/* [{"what","base","head"}], new: `what` is a path, "rdma.mlx5_1.state"; null where there
- * is nothing. Objects in arrays are held against those of the same `index`, `name` or
- * `pci`.
- * Further differences are left out. */
+/* Return a new array [{"what","base","head"}] of at most JSON_DIFFERENCES_MAX
+ * differences. `what` is a path such as "rdma.mlx5_1.state"; an absent value is null.
+ * Objects in arrays are matched by `index`, `name` or `pci`. */
 json_t *json_differences(const json_t *base, const json_t *head);
 
 #endif

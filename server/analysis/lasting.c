@@ -1,4 +1,4 @@
-/* lasting.c - whether a series left its reference for good */
+/* lasting.c - whether a series left its reference permanently */
 #include "server/analysis/lasting.h"
 
 bool lasting_find(const double *levels, size_t n, size_t n_reference, double margin,

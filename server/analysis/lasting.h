@@ -1,8 +1,8 @@
-/* lasting.h - whether a series left its reference for good, even if by little.
+/* lasting.h - whether a series left its reference permanently, even if only slightly
  *
  * A single night is judged by the usual range of levels. This test pools the nights since
- * a reference that does not move, so a step of 3 % and a drift of 0.2 % a night show
- * against a scatter of 1 % between runs. docs/explanation/method.md has its power. */
+ * a fixed reference, so that it detects a step of 3 % or a drift of 0.2 % per night
+ * despite a scatter of 1 % between runs. docs/explanation/method.md has its power. */
 #ifndef RINGBENCH_SERVER_ANALYSIS_LASTING_H
 #define RINGBENCH_SERVER_ANALYSIS_LASTING_H
 
@@ -11,15 +11,13 @@
 
 #include "server/analysis/level_split.h"
 
-#define LASTING_NIGHTS_MIN 3 /* a change that is younger does not last yet */
-#define LASTING_LEVEL 0.01   /* of error, a night */
+#define LASTING_NIGHTS_MIN 3 /* a more recent change is not lasting yet */
+#define LASTING_LEVEL 0.01   /* error level per night */
 
-/* levels: logarithms of the values of n runs, oldest first. The first n_reference of
- * them, at least LEVEL_RUNS_MIN, are taken as normal. Changes within +-margin (a
- * logarithm) count as none.
- *
- * Returns whether the level changed with a later run and stayed changed, and fills
- * *split. If there are too few runs, it did not. */
+/* Return whether the level changed after the reference and stayed changed, and fill
+ * *split. levels: logarithms of n runs' values, oldest first. The first n_reference, at
+ * least LEVEL_RUNS_MIN, are the normal level. Changes within +-margin (a logarithm) count
+ * as none. With too few runs returns false. */
 bool lasting_find(const double *levels, size_t n, size_t n_reference, double margin,
                   struct level_split *split);
 

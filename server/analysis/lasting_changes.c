@@ -1,4 +1,4 @@
-/* lasting_changes.c - which figures of a gated run changed for good */
+/* lasting_changes.c - the figures of a gated run that changed permanently */
 #include "server/analysis/lasting_changes.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 #include "server/analysis/lasting.h"
 #include "server/finding/template.h"
 
-/* A run of a series, [run, value]. */
+/* A series' run is [run, value]. */
 static const char *run_at(const json_t *runs, size_t i)
 {
     return json_string_value(json_array_get(json_array_get(runs, i), 0));
@@ -30,7 +30,8 @@ static size_t place_of(const json_t *runs, const char *run)
     return 0;
 }
 
-/* "all_reduce float32 bandwidth in place": the third word is the band. */
+/* The figure is a text such as "all_reduce float32 bandwidth in place"; the third word is
+ * the band. */
 static bool is_slower(const char *figure, double change)
 {
     const char *band = strchr(figure, ' ');
@@ -40,7 +41,7 @@ static bool is_slower(const char *figure, double change)
                                             strlen(band_names[BAND_BANDWIDTH])) == 0);
 }
 
-/* first: the reference's first run. */
+/* first: index of the reference's first run. */
 static json_t *change_json(const char *figure, const json_t *runs, size_t first,
                            const struct level_split *split)
 {
@@ -66,7 +67,7 @@ static void insert_by_size(json_t *changes, json_t *change)
     json_array_insert_new(changes, i, change);
 }
 
-/* level: of error, for this series. */
+/* level: error level for this series. */
 static void look_at(const json_t *one, const char *reference, double margin, double level,
                     json_t *changes)
 {

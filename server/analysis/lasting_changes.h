@@ -1,26 +1,27 @@
-/* lasting_changes.h - which figures of a gated run changed for good since its reference
- */
+/* lasting_changes.h - the figures of a gated run that changed permanently since its
+ * reference */
 #ifndef RINGBENCH_SERVER_ANALYSIS_LASTING_CHANGES_H
 #define RINGBENCH_SERVER_ANALYSIS_LASTING_CHANGES_H
 
 #include <jansson.h>
 #include <stdbool.h>
 
-/* series: as store_get_base has them, the run itself last; reference: the run that was
- * accepted as a baseline, or NULL. A series' reference is the LEVEL_RUNS_MIN runs from
- * this one on, or its oldest ones. margin: a part, 0.02 is 2 %. All series share
- * LASTING_LEVEL.
+/* Find lasting changes. series: as store_get_base() returns them, with the run itself
+ * last. reference: the run accepted as baseline, or NULL. A series' reference is the
+ * LEVEL_RUNS_MIN runs from that run on, or else its oldest runs. margin: a fraction, 0.02
+ * is 2 %. All series share LASTING_LEVEL.
  *
- * [{"figure","run","change","low","high","p","slower","earliest","latest","reference":
- * [first, last run],"runs"}], the largest change first: it began with `run`, most likely.
- * A new array. */
+ * Returns a new array
+ * [{"figure","run","change","low","high","p","slower","earliest","latest",
+ * "reference":[first, last run],"runs"}], the largest change first. `run` is the most
+ * likely first run of the change. */
 json_t *lasting_changes(const json_t *series, const char *reference, double margin);
 
-/* Whether one of them is slower. */
+/* Return whether any change is for the worse. */
 bool lasting_changes_have_slower(const json_t *changes);
 
-/* "lasting: all_reduce float32 bandwidth 3.1 % slower since run 06cw (2.0 % to 4.2 %),
- * and 2 more"; "" for none. A new string. */
+/* Return a new string such as "lasting: all_reduce float32 bandwidth 3.1 % slower since
+ * run 06cw (2.0 % to 4.2 %), and 2 more"; "" for no change. */
 json_t *lasting_changes_text(const json_t *changes);
 
 #endif

@@ -1,4 +1,4 @@
-/* lateness.c - whether a rank comes late to what all wait for */
+/* lateness.c - whether a rank arrives late at operations for which all ranks wait */
 #include "server/analysis/lateness.h"
 
 #include <math.h>
@@ -14,44 +14,46 @@
 #include "server/finding/finding.h"
 
 #define ROWS_MIN 8
-#define LATE_MIN_US 5.0 /* later than that is late: what leaving a barrier takes */
-/* Clocks' error, and the time of a message, which is no more: by that who comes last to a
- * barrier leaves it first. */
+#define LATE_MIN_US 5.0 /* smallest delay that counts: the time to leave a barrier */
+/* A delay must exceed this multiple of the clock error. It covers the error and a
+ * message's time, which is no larger, because the last rank to reach a barrier leaves it
+ * first. */
 #define ERRORS 2
-/* What keeps all of them apart is not one of them. */
+/* A delay must exceed this multiple of the ranks' usual spread. */
 #define APART 3
-#define NEARLY_ALL 0.9 /* of the rows */
-/* That one of ranks which are alike would be the late one as often. */
+#define NEARLY_ALL 0.9 /* fraction of the rows */
+/* Probability that one of several equal ranks appears late as often by chance. */
 #define CHANCE_MAX 0.001
 #define LISTED_MAX 16
-/* Rows that are kept: enough for a verdict, and more while they have FIGURES or fewer. */
+/* Rows kept: enough for a verdict, and more as long as they have at most FIGURES
+ * values. */
 #define ROWS_KEPT_MIN 32
 #define ROWS_KEPT_MAX 512
 #define FIGURES 65536
 
-/* One in which clocks agree well enough to tell. */
+/* A row in which clocks agree well enough to detect a delay. */
 struct row {
-    double time_us, error_us; /* of the slowest rank; of clocks, at most */
-    double apart_us;          /* as far from the middle one as half of the ranks are */
+    double time_us, error_us; /* of the slowest rank; upper limit of the clock error */
+    double apart_us;          /* median distance of the ranks from the middle rank */
     double *late_us;          /* by rank */
 };
 
 struct lateness {
     size_t n_ranks, n_rows, rows_max;
-    double late_min; /* of what a call takes */
+    double late_min; /* as a fraction of a call's time */
     rank_node *node_of;
     const void *arg;
-    size_t n_known;        /* rows that say when ranks came, however well */
-    double least_error_us; /* of these */
+    size_t n_known;        /* rows that report arrivals, with any clock error */
+    double least_error_us; /* among these rows */
     struct row rows[ROWS_KEPT_MAX];
     double *late_us; /* of all rows */
 };
 
-/* What speaks of one rank. */
+/* The evidence about one rank. */
 struct delay {
     int rank;
-    double us, share; /* medians over the shorter half of the rows */
-    size_t rows;      /* in which it came late beside clocks and the other ranks */
+    double us, share; /* medians over the rows with the shorter calls, one half of all */
+    size_t rows;      /* in which the rank was late beyond clock error and spread */
     bool is_late;
 };
 
@@ -129,7 +131,7 @@ void lateness_add(struct lateness *lateness, const json_t *json)
     lateness->rows[lateness->n_rows++] = row;
 }
 
-/* ---- A rank beside the others ---- */
+/* ---- One rank compared with the others ---- */
 
 static int by_time(const void *a, const void *b)
 {
@@ -138,7 +140,7 @@ static int by_time(const void *a, const void *b)
     return ((*x)->time_us > (*y)->time_us) - ((*x)->time_us < (*y)->time_us);
 }
 
-/* Rows by rising time of their calls. */
+/* Sort the rows by their call time. */
 static void order_rows(const struct lateness *lateness, const struct row **order)
 {
     for (size_t i = 0; i < lateness->n_rows; i++)
@@ -157,8 +159,8 @@ static double median_late(const struct row *const *rows, size_t n, size_t rank,
     return median_of_sorted(values, n);
 }
 
-/* How probable it is that some one of so many ranks comes last in k of n rows or more, by
- * chance: both tails of binomials are incomplete beta functions. */
+/* Return the probability that any of the ranks arrives last in k or more of n rows by
+ * chance. The binomial tail is an incomplete beta function. */
 static double chance_of(size_t ranks, size_t k, size_t n)
 {
     return k == 0 ? 1
@@ -166,7 +168,8 @@ static double chance_of(size_t ranks, size_t k, size_t n)
                         stats_beta(1 / (double)ranks, (double)k, (double)(n - k + 1));
 }
 
-/* So many that one which is late in all of them is so for a reason. */
+/* Return the number of rows from which a rank that is late in all of them is not so by
+ * chance. */
 static size_t rows_least(const struct lateness *lateness)
 {
     size_t rows = ROWS_MIN;
@@ -183,7 +186,7 @@ static bool came_late(const struct row *row, size_t rank, double usual_us)
     return us > usual_us / 2 && us > ERRORS * row->error_us && us > APART * row->apart_us;
 }
 
-/* The order is of the rows, by time; there are rows_least() at least. */
+/* Judge a rank. order: the rows by time, at least rows_least(). */
 static void judge(const struct lateness *lateness, const struct row *const *order,
                   struct delay *delay)
 {
@@ -202,10 +205,10 @@ static void judge(const struct lateness *lateness, const struct row *const *orde
 
 struct delays {
     const struct lateness *lateness;
-    double error_us;     /* of clocks, the median over the rows */
+    double error_us;     /* median clock error of the rows */
     struct delay *items; /* by rank */
     size_t n_late;
-    const struct delay *worst; /* of the late ones, or of all */
+    const struct delay *worst; /* among the late ranks, or else among all */
 };
 
 static double median_error(const struct lateness *lateness)
@@ -238,7 +241,7 @@ static void find_delays(struct delays *delays)
     }
 }
 
-/* ---- What is said ---- */
+/* ---- Reporting ---- */
 
 static json_t *delay_json(const struct lateness *lateness, const struct delay *delay)
 {
@@ -248,7 +251,7 @@ static json_t *delay_json(const struct lateness *lateness, const struct delay *d
                      delay->share, "rows", (json_int_t)delay->rows);
 }
 
-/* Those that are late, or the latest one. */
+/* List the late ranks, or else the latest one. */
 static json_t *delays_json(const struct delays *delays)
 {
     json_t *listed = json_array();

@@ -1,4 +1,4 @@
-/* level.c - whether a new run is where runs like it are */
+/* level.c - whether a new run is at the level of similar runs */
 #include "server/analysis/level.h"
 
 #include <assert.h>

@@ -1,12 +1,11 @@
-/* level.h - whether a new run is where runs like it are
+/* level.h - whether a new run is at the level of similar runs
  *
- * A run counts once: its level is the median over its cases, in a band of sizes or of one
- * size. Cases of one run share the hour, the placement and the neighbors, so that their
- * scatter says little of the scatter between runs. A new level is compared with the
- * prediction interval of those before it: where one further level falls if nothing
- * changed (Hahn and Meeker, "Statistical Intervals", chapter 3). Levels are logarithms,
- * except for a metric with values of 0 or less. docs/explanation/method.md, "Across
- * runs". */
+ * A run counts once: its level is the median over its cases, for a band or a single size.
+ * Cases of one run share the hour, the placement and the neighbors, so their scatter says
+ * little about the scatter between runs. A new level is compared with the prediction
+ * interval of earlier levels: the range of one further level if nothing changed (Hahn and
+ * Meeker, "Statistical Intervals", chapter 3). Levels are logarithms, except for a metric
+ * with values of 0 or less. See docs/explanation/method.md, "Across runs". */
 #ifndef RINGBENCH_SERVER_ANALYSIS_LEVEL_H
 #define RINGBENCH_SERVER_ANALYSIS_LEVEL_H
 
@@ -16,9 +15,9 @@
 #include "server/analysis/stats.h"
 
 #define LEVEL_CONFIDENCE 0.99 /* for all bands of a question together */
-#define LEVEL_RUNS_MIN 5      /* around one mean: fewer say nothing about scatter */
+#define LEVEL_RUNS_MIN 5      /* around one mean; fewer runs do not show the scatter */
 
-/* Runs that scatter around a mean of their own. */
+/* Runs that scatter around their own mean. */
 struct level_group {
     const double *levels; /* NULL if n is 0 */
     size_t n;
@@ -29,23 +28,23 @@ struct level_scatter {
     size_t df;        /* degrees of freedom */
 };
 
-/* The median of a run's n >= 1 cases; the values are sorted. */
+/* Return the median of a run's n >= 1 cases. Sorts the values. */
 double level_of(double *cases, size_t n);
 
-/* The scatter within groups that have a common deviation and different means. */
+/* Return the scatter within groups that have the same deviation but different means. */
 struct level_scatter level_scatter(const struct level_group *groups, size_t n);
 
-/* How far head's mean is from base's; both have a level at least. With one level in head
- * and no other scatter than base's, an interval for this effect that includes 0 is a
- * prediction interval around base that includes head. Without scatter the error is NaN.
- */
+/* Compute the difference between head's and base's means; both need at least one level.
+ * For one level in head and scatter from base alone, the interval is equivalent to a
+ * prediction interval: it includes 0 exactly if base's prediction interval includes head.
+ * Without scatter the error is NaN. */
 void level_effect(const struct level_group *base, const struct level_group *head,
                   const struct level_scatter *scatter, struct stats_effect *effect);
 
-/* With how many more runs there is scatter enough for a verdict; 0: there is. */
+/* Return the number of additional runs that are needed to know the scatter, 0 if none. */
 size_t level_runs_missing(const struct level_scatter *scatter);
 
-/* The confidence for one of n questions that together have LEVEL_CONFIDENCE
+/* Return the confidence for one of n questions that together have LEVEL_CONFIDENCE
  * (Bonferroni's inequality). */
 double level_confidence(size_t n);
 

@@ -1,4 +1,4 @@
-/* level_split.c - where a series of levels is best divided in two */
+/* level_split.c - finds the best division of a series of levels into two parts */
 #include "server/analysis/level_split.h"
 
 #include <math.h>
@@ -11,21 +11,21 @@
 #include "common/base/order_stat.h"
 #include "server/analysis/stats.h"
 
-/* The median of |x - y| for two normal values of deviation 1. */
+/* The median of |x - y| for two normal values with deviation 1. */
 #define MEDIAN_DIFFERENCE 0.9539
 
-/* A split with a smaller t has no p worth computing. */
+/* Splits with a smaller t are not significant, so their p is not computed. */
 #define T_MIN 2.5
 #define CORRELATION_MAX 0.9
 
-/* Ville's inequality: the likelihood at a wrong place exceeds this many times that at the
- * right one with a probability of at most 1 / LIKELIHOOD_RATIO. A place is earlier or
- * later, so 40 leaves 95 %. */
+/* Ville's inequality: the likelihood at a wrong place exceeds that at the true place by
+ * this factor with a probability of at most 1 / LIKELIHOOD_RATIO. Wrong places can be
+ * earlier or later, so a ratio of 40 gives 95 % confidence. */
 #define LIKELIHOOD_RATIO 40.0
 
-/* Level i relative to the first, and sums over the i levels before it. */
+/* Level i relative to the first level, and sums over the i levels before it. */
 struct level_sums {
-    double level; /* without outliers */
+    double level; /* with outliers limited */
     double sum, squares, squares1, squares2;
 };
 
@@ -84,9 +84,9 @@ static double relative_mean(const struct level_series *series, size_t begin, siz
     return (series->sums[end].sum - series->sums[begin].sum) / (double)(end - begin);
 }
 
-/* The differences are taken around their own mean, so a drift adds nothing to them. n1
- * and n2 are their expected sums of squares for independent levels, in units of twice the
- * variance of a level. */
+/* Differences are taken around their own mean, so that a drift does not contribute. n1
+ * and n2 are their expected sums of squares for independent levels, in units of twice a
+ * level's variance. */
 void split_scatter_add(struct split_scatter *scatter, const struct level_series *series,
                        size_t begin, size_t end)
 {
@@ -114,8 +114,8 @@ void split_scatter_add(struct split_scatter *scatter, const struct level_series 
     }
 }
 
-/* Differences over one night have the variance 2 s^2 (1 - r), those over two
- * 2 s^2 (1 - r^2), so their ratio is 1 + r. */
+/* Differences over one night have the variance 2 s^2 (1 - r), and differences over two
+ * nights 2 s^2 (1 - r^2), so their ratio is 1 + r. */
 static double correlation_of(const struct split_scatter *scatter)
 {
     double seen = 0.0;
@@ -127,7 +127,7 @@ static double correlation_of(const struct split_scatter *scatter)
     return fmin(fmax(seen, 0.0), CORRELATION_MAX);
 }
 
-/* The variance of the mean of n levels, in units of the variance of one. */
+/* Return the variance of the mean of n levels, in units of one level's variance. */
 static double variance_of_mean(double n, double correlation)
 {
     double r = correlation;
@@ -139,7 +139,7 @@ static double variance_of_mean(double n, double correlation)
 
 struct trial {
     double change, error, df, correlation;
-    double squares; /* within the parts: the smaller, the likelier is the split */
+    double squares; /* within the parts; a smaller sum makes the split more likely */
 };
 
 static double change_at(const struct level_split_query *query, size_t at)
@@ -169,7 +169,7 @@ static struct trial try_split(const struct level_split_query *query, size_t at)
         fmax(scatter.squares, trial.df * LEVEL_SCATTER_MIN * LEVEL_SCATTER_MIN);
     of_before = variance_of_mean(before, trial.correlation);
     of_after = variance_of_mean(after, trial.correlation);
-    /* Means of correlated levels take more of the scatter with them. */
+    /* Means of correlated levels absorb more of the scatter. */
     lost = before * of_before + after * of_after + query->scatter.parts;
     variance = trial.squares / fmax(scatter.n - lost, 1.0);
     trial.error = sqrt(variance * (of_before + of_after));
@@ -185,7 +185,7 @@ static double share_sum(size_t from, size_t to)
     return sum;
 }
 
-/* Date the change: by likelihood among the splits that are beyond the margin. */
+/* Date the change by likelihood, among the splits that exceed the margin. */
 static void place(const struct level_split_query *query, struct level_split *split)
 {
     struct trial best = {.squares = (double)INFINITY};

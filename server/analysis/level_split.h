@@ -1,19 +1,19 @@
-/* level_split.h - where a series of levels is best divided into an earlier and a later
- * part, and how surely the two differ. A level is the logarithm of a run's value. Pure.
+/* level_split.h - finds the best division of a series of levels into an earlier and a
+ * later part, and how certain their difference is. A level is the logarithm of a run's
+ * value. Pure.
  *
- * Every split has Student's t for the difference between the means of its parts
- * (Hawkins, Qiu and Kang, "The changepoint model for statistical process control",
- * Journal of Quality Technology 35, 2003). The parts themselves give the scatter, so a
- * few levels are enough. The p values of all splits share one level of error: a later
- * part of m levels gets a share that is proportional to 1/m (Bonferroni with weights), so
- * that a change of last night is found last night.
+ * Each split has Student's t for the difference between the means of its parts (Hawkins,
+ * Qiu and Kang, "The changepoint model for statistical process control", Journal of
+ * Quality Technology 35, 2003). The parts themselves give the scatter, so a few levels
+ * are enough. The p values of all splits share one error level: a later part of m levels
+ * gets a share proportional to 1/m (weighted Bonferroni), so that a change last night is
+ * found at once.
  *
- * - Neighboring nights may correlate. The correlation comes from the differences over two
- *   nights and over one, which neither a step nor a drift disturbs, and starts from
- *   LEVEL_CORRELATION; the error of a mean grows by it (Bartlett's formula for AR(1)).
- * - A single level far from both of its neighbors counts as one that is
- *   LEVEL_OUTLIER deviations from the nearer. The last level has one neighbor and counts
- *   as it is.
+ * - Neighboring nights may correlate. The correlation is estimated from differences over
+ *   two nights and over one, which neither a step nor a drift disturbs, and starts from
+ *   LEVEL_CORRELATION. It increases the error of a mean (Bartlett's formula for AR(1)).
+ * - A single level far from both of its neighbors counts as LEVEL_OUTLIER deviations from
+ *   the nearer one. The last level has only one neighbor and counts as it is.
  * - Only splits whose means differ by more than the margin count. */
 #ifndef RINGBENCH_SERVER_ANALYSIS_LEVEL_SPLIT_H
 #define RINGBENCH_SERVER_ANALYSIS_LEVEL_SPLIT_H
@@ -24,7 +24,7 @@
 
 #define LEVEL_SCATTER_MIN 0.001 /* no machine repeats itself to better than 0.1 % */
 #define LEVEL_OUTLIER 2.0
-#define LEVEL_CORRELATION 0.4 /* assumed, with the weight of so many levels: */
+#define LEVEL_CORRELATION 0.4 /* prior, with the weight of this many levels: */
 #define LEVEL_CORRELATION_WEIGHT 10.0
 
 struct level_series {
@@ -33,15 +33,15 @@ struct level_series {
     size_t n;
 };
 
-/* The levels in the order of time. */
+/* The levels are in time order. */
 void level_series_init(struct level_series *series, const double *levels, size_t n);
 void level_series_release(struct level_series *series);
 
-/* The scatter within parts of a series; zero for none. */
+/* The scatter within parts of a series. Initialize with zeros. */
 struct split_scatter {
-    double n, parts;                   /* levels, and means that were taken of them */
+    double n, parts;                   /* number of levels, and of their means */
     double squares;                    /* sum of squared deviations from the means */
-    double squares1, n1, squares2, n2; /* of differences over one night and over two */
+    double squares1, n1, squares2, n2; /* of differences over one night, and over two */
 };
 
 /* Add the scatter of levels [begin, end), begin < end. */
@@ -57,17 +57,18 @@ struct level_split_query {
 };
 
 struct level_split {
-    size_t at;               /* the first level of the later part: the likeliest */
-    size_t earliest, latest; /* the change came at one of these, with 95 % */
+    size_t at;               /* first level of the later part, at the most likely place */
+    size_t earliest, latest; /* range for the change, with 95 % confidence */
     double change;           /* of the mean level; a logarithm */
     double low, high;        /* its 95 % interval */
-    double p;                /* of no change, over all splits; at 1 nothing else is set */
+    double p; /* under no change, over all splits; if 1, no other member is set */
 };
 
-/* The earlier part has at least before_min levels, the later one after_min. */
+/* Find the best split with at least before_min levels in the earlier part and after_min
+ * in the later part. */
 void level_split_find(const struct level_split_query *query, struct level_split *split);
 
-/* The mean of levels [begin, end), without outliers. */
+/* Return the mean of levels [begin, end), with outliers limited. */
 double level_mean(const struct level_series *series, size_t begin, size_t end);
 
 #endif

@@ -1,4 +1,4 @@
-/* likeness.c - when the figures of two runs may be held against each other */
+/* likeness.c - decides whether the figures of two runs are comparable */
 #include "server/analysis/likeness.h"
 
 #include <stdio.h>
@@ -16,7 +16,8 @@ void likeness_figure(const char *collective, const char *dtype, bool in_place,
              band_names[band], in_place ? " in place" : "");
 }
 
-/* A field that is absent is an older server's, which measured in another way. */
+/* Keep absent fields absent: an older server without the field measured in another
+ * way. */
 static json_t *settings_json(const json_t *spec)
 {
     const struct spec_fields *fields = run_spec_fields();
@@ -32,8 +33,7 @@ static json_t *settings_json(const json_t *spec)
     return settings;
 }
 
-/* What all cases have set, by a variable or by the file that it names, and what theirs
- * have besides. */
+/* Return the variables and files that apply to all cases, and those of these cases. */
 static json_t *env_json(const json_t *spec, const json_t *env)
 {
     json_t *all = json_object();
@@ -45,7 +45,7 @@ static json_t *env_json(const json_t *spec, const json_t *env)
     return all;
 }
 
-/* Other sizes of the same number, ends and sum would be a strange coincidence. */
+/* Different sizes with the same number, extremes and sum are very unlikely. */
 static json_t *sizes_json(const struct likeness *of)
 {
     int64_t sum = 0;
@@ -58,8 +58,8 @@ static json_t *sizes_json(const struct likeness *of)
                      (json_int_t)sum);
 }
 
-/* What the node was when the run was placed; of one that no document describes the name,
- * so that it is like itself alone. */
+/* Return the node's hardware when the run was placed. Without it return the node's name,
+ * so that the node is comparable only with itself. */
 static const char *hardware_of(const json_t *run, const char *node)
 {
     const json_t *machines = json_object_get(run, "machines");
@@ -78,8 +78,8 @@ static const char *hardware_of(const json_t *run, const char *node)
     return node;
 }
 
-/* {name: ranks}, or {hardware: {ranks: how many such nodes}}; keys are sorted when it is
- * written. */
+/* Return {name: ranks}, or {hardware: {ranks: number of such nodes}}. The caller writes
+ * the keys in sorted order. */
 static json_t *nodes_json(const json_t *run, enum run_likeness by)
 {
     const json_t *nodes = json_object_get(run, "nodes");
@@ -107,7 +107,7 @@ static json_t *nodes_json(const json_t *run, enum run_likeness by)
     return all;
 }
 
-/* The number of a series is its run's own. */
+/* Omit the series number, which is valid within one run only. */
 static json_t *series_json(const json_t *key)
 {
     json_t *series = json_copy((json_t *)(uintptr_t)key);

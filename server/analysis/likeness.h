@@ -1,6 +1,8 @@
-/* likeness.h - when the figures of two runs are comparable: their texts are equal. Which
- * fields of a spec count is a bit in their table (spec_field.h);
- * docs/reference/baselines.md has the rule. */
+/* likeness.h - decides whether the figures of two runs are comparable
+ *
+ * Two runs are comparable if their likeness texts are equal. A bit in the spec's field
+ * table (spec_field.h) selects the relevant fields; docs/reference/baselines.md has the
+ * rule. */
 #ifndef RINGBENCH_SERVER_ANALYSIS_LIKENESS_H
 #define RINGBENCH_SERVER_ANALYSIS_LIKENESS_H
 
@@ -14,26 +16,26 @@
 
 #define LIKENESS_FIGURE_SIZE 100
 
-/* The variable that says which run of a series it is: alike runs differ in it. */
+/* The variable that numbers the runs of a series. Comparable runs may differ in it. */
 #define LIKENESS_NIGHT "SIM_NIGHT"
 
-/* Under which figure values are found: "all_reduce float32 bandwidth". collective and
- * dtype are names of ours; longer ones are cut. */
+/* Write the name of a figure, such as "all_reduce float32 bandwidth". Long names of a
+ * collective or dtype are cut. */
 void likeness_figure(const char *collective, const char *dtype, bool in_place,
                      enum band band, char text[LIKENESS_FIGURE_SIZE]);
 
-/* What a value is of. */
+/* The origin of a value. */
 struct likeness {
     const json_t *run; /* the run's document */
-    const json_t *env; /* of the cases, from the run's matrix; NULL: there is none */
-    const json_t *key; /* what the series' rows have in common, see summary.h */
+    const json_t *env; /* of the cases, from the run's matrix; or NULL */
+    const json_t *key; /* fields that the series' rows share, see summary.h */
     enum band band;
-    const int64_t *sizes; /* bytes: over which the value is a mean */
+    const int64_t *sizes; /* bytes; the value is a mean over these sizes */
     size_t n_sizes;
 };
 
-/* All that must be the same, as the text of a JSON object; two values are alike when
- * their texts are equal. The caller frees it. */
+/* Return all properties that must be equal, as the text of a JSON object. The caller
+ * frees it. */
 char *likeness_text(const struct likeness *of, enum run_likeness by);
 
 #endif

@@ -1,4 +1,4 @@
-/* nccl_hca.c - which RDMA ports NCCL may take */
+/* nccl_hca.c - the RDMA ports that NCCL may use */
 #include "server/analysis/nccl_hca.h"
 
 #include <stdlib.h>

@@ -1,16 +1,18 @@
-/* nccl_hca.h - NCCL_IB_HCA, "[^][=]NAME[:PORT],...": which RDMA ports NCCL may take.
- * Names match by their beginning, those behind `=` as a whole (NCCL, src/misc/utils.cc,
+/* nccl_hca.h - the RDMA ports that NCCL may use, from NCCL_IB_HCA:
+ * "[^][=]NAME[:PORT],..."
+ *
+ * Names match as prefixes, or completely after `=` (NCCL, src/misc/utils.cc,
  * parseStringList and matchIfList). */
 #ifndef RINGBENCH_SERVER_ANALYSIS_NCCL_HCA_H
 #define RINGBENCH_SERVER_ANALYSIS_NCCL_HCA_H
 
 #include <stdbool.h>
 
-/* Whether a port of a device is in the list, whatever is to become of it. is_whole: names
- * match as a whole in any case. */
+/* Return whether the list contains a device's port, regardless of `^`. is_whole: names
+ * must match completely in any case. */
 bool nccl_hca_has(const char *value, const char *device, int port, bool is_whole);
 
-/* Whether NCCL may take it; "" is no list. */
+/* Return whether NCCL may use the port. "" allows all ports. */
 bool nccl_hca_allows(const char *value, const char *device, int port);
 
 #endif

@@ -1,11 +1,11 @@
-/* node_setting.c - what NCCL finds on a node when it looks up one of its variables */
+/* node_setting.c - the value of an NCCL variable on a node */
 #include "server/analysis/node_setting.h"
 
 #include <string.h>
 
 #include "common/base/json_util.h"
 
-/* Of a name the first line counts. */
+/* The first line with a name has priority. */
 static const char *in_files(const json_t *inventory, const char *name)
 {
     const json_t *lines = json_object_get(inventory, "nccl_conf");

@@ -1,14 +1,16 @@
-/* node_setting.h - what NCCL finds on a node when it looks up one of its variables
+/* node_setting.h - the value of an NCCL variable on a node
  *
- * The run's, else that of the environment that workers get of the agent, of which a run
- * rids them by null, else of the node's files (NCCL 2.28, src/misc/param.cc). */
+ * The run's value has priority, then the environment that workers inherit from the agent,
+ * then the node's files (NCCL 2.28, src/misc/param.cc). A null in the run unsets the
+ * inherited value. */
 #ifndef RINGBENCH_SERVER_ANALYSIS_NODE_SETTING_H
 #define RINGBENCH_SERVER_ANALYSIS_NODE_SETTING_H
 
 #include <jansson.h>
 
-/* The value, borrowed; NULL: nowhere. env: of the run, or NULL. *where (or NULL): what
- * stands behind the variable in a sentence: "" of the run's, else " of nccl.conf", ... */
+/* Return the value, borrowed, or NULL if it is not set. env: of the run, or NULL. *where
+ * (or NULL): a suffix for sentences that names the source, "" for the run and else " of
+ * nccl.conf" and the like. */
 const char *node_setting(const json_t *inventory, const json_t *env, const char *name,
                          const char **where);
 

@@ -1,4 +1,4 @@
-/* preflight.c - the checks of nodes, put together to a verdict */
+/* preflight.c - combines the checks of nodes into a verdict */
 #include "server/analysis/preflight.h"
 
 #include <stdio.h>
@@ -11,33 +11,35 @@
 #include "server/analysis/preflight_check.h"
 #include "server/finding/finding.h"
 
-#define WHAT "a preflight" /* where memory is out */
+#define WHAT "a preflight" /* names the allocation in out-of-memory errors */
 #define ITEMS_MAX 32       /* different findings of one check */
 #define COMMAND_MAX 600
-#define NAMES_MAX 32 /* of one finding, where only findings are asked for */
+#define NAMES_MAX 32 /* per finding, if only findings are requested */
 
-/* A finding that several nodes may have. */
+/* A finding that may apply to several nodes. */
 struct item {
     char sentence[PREFLIGHT_TEXT_MAX];
     enum verdict_answer answer;
     json_t *command; /* or NULL */
-    size_t *nodes;   /* places, in rising order */
+    size_t *nodes;   /* indexes, ascending */
     size_t n;
 };
 
-/* One check. */
+/* The state of one check. */
 struct judging {
-    struct preflight_facts facts; /* the first: it is what a check hands back */
+    struct preflight_facts
+        facts; /* must be first: the check's callbacks receive its address */
     const struct preflight_node *nodes;
-    size_t n, of; /* of: the node that counts; n: all do */
+    size_t n, of; /* of: index of the requested node; n for all nodes */
     bool is_whole;
     const struct preflight_use *use;
     const struct preflight_check *check;
-    struct fact *all; /* in the order in which they came */
+    struct fact *all; /* in order of arrival */
     size_t n_all, room;
-    json_t *splits;                   /* sentences on values that nobody can judge */
-    size_t node;                      /* that facts come from */
-    struct item items[ITEMS_MAX + 1]; /* the last is for all that there is no room for */
+    json_t *splits; /* sentences about values without a majority */
+    size_t node;    /* source of the current facts */
+    struct item
+        items[ITEMS_MAX + 1]; /* the last one collects the findings that do not fit */
     size_t n_items, n_well;
 };
 
@@ -48,7 +50,7 @@ static unsigned backend_of(const char *name)
     return strcmp(name, "sim") == 0 ? PREFLIGHT_SIM : PREFLIGHT_HOST;
 }
 
-/* What nobody said that the nodes are to do. */
+/* The backend for nodes if none was specified. */
 static const char *usual_backend(const struct preflight_node *nodes, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -64,7 +66,7 @@ static const char *usual_backend(const struct preflight_node *nodes, size_t n)
 
 /* ---- A check's findings ---- */
 
-/* Names come from agents, and commands go into somebody's shell. */
+/* Replace unsafe names: they come from agents, and users run the commands in a shell. */
 static const char *safe(const char *name)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -93,7 +95,7 @@ static json_t *command_json(const char *form, const struct preflight_said *said)
     return json_clean_string(text);
 }
 
-/* The item with the same sentence, or a new one. */
+/* Return the item with the same sentence, or a new one. */
 static struct item *item_of(struct judging *judging, const struct preflight_said *said)
 {
     static const struct preflight_said others = {
@@ -113,7 +115,8 @@ static struct item *item_of(struct judging *judging, const struct preflight_said
     return item;
 }
 
-/* Nodes come in rising order. If a check could not be evaluated, that is said once. */
+/* Add a node's result. Nodes arrive in ascending order. "Not evaluated" is recorded only
+ * once. */
 static void add(struct judging *judging, size_t node, const struct preflight_said *said)
 {
     struct item *item;
@@ -133,16 +136,16 @@ static void add(struct judging *judging, size_t node, const struct preflight_sai
         item->nodes[item->n++] = node;
 }
 
-/* ---- Values that all nodes should have in common ---- */
+/* ---- Values that all nodes should share ---- */
 
-/* One of a node, and what it is compared with. */
+/* A value reported by a node, and the value it is compared with. */
 struct fact {
     char *what, *text;
-    const char *subject; /* the inventory's */
+    const char *subject; /* borrowed from the inventory */
     size_t node;
-    size_t n_alike;    /* facts with this value, if it is the first of them, else 0 */
-    const char *most;  /* what most have instead; NULL: nothing is wrong */
-    const char *split; /* the sentence if nobody knows which value is right; or NULL */
+    size_t n_alike;    /* facts with this value; 0 if this is not the first of them */
+    const char *most;  /* the majority's value; NULL: no problem */
+    const char *split; /* the sentence if no value has a majority; or NULL */
 };
 
 static void take(struct preflight_facts *facts, const char *what, const char *text,
@@ -170,8 +173,8 @@ static bool is_named(const struct fact *fact)
     return !*fact->subject || strstr(fact->what, fact->subject);
 }
 
-/* "WHAT differs: 1500 on a, 9000 on b and 2 more", of facts in the order in which they
- * came. */
+/* Return "WHAT differs: 1500 on a, 9000 on b and 2 more", from facts in order of
+ * arrival. */
 static const char *split_text(struct judging *judging, struct fact *const *facts,
                               size_t n)
 {
@@ -217,8 +220,8 @@ static int compare_facts(const void *a, const void *b)
     return order ? order : compare_order(a, b);
 }
 
-/* All facts of one thing, by value. What more than half of them have is right, unless the
- * check knows better. */
+/* Judge the facts about one subject, sorted by value. The majority value is taken as
+ * correct unless the check defines another. */
 static void judge_thing(struct judging *judging, struct fact **facts, size_t n)
 {
     const char *good = judging->check->good, *most = "", *split = NULL;
@@ -302,7 +305,7 @@ static void forget_facts(struct judging *judging)
 
 /* ---- All checks ---- */
 
-/* All; in a run's document some. */
+/* List all nodes, or only the first ones in a run's document. */
 static json_t *names_json(const struct judging *judging, const struct item *item)
 {
     size_t most = judging->is_whole ? item->n : NAMES_MAX;
@@ -313,8 +316,8 @@ static json_t *names_json(const struct judging *judging, const struct item *item
     return names;
 }
 
-/* The sentence begins with the nodes, unless there is only one, or it names them itself.
- */
+/* Prefix the sentence with the nodes, unless there is only one or the sentence names
+ * them. */
 static json_t *sentence_json(const struct judging *judging, const struct item *item)
 {
     char text[PREFLIGHT_TEXT_MAX + 400], more[32] = "";
@@ -339,7 +342,7 @@ static json_t *item_json(const struct judging *judging, const struct item *item)
                      names_json(judging, item), "n_nodes", n_nodes);
 }
 
-/* One that found nothing: it is well, or why nobody knows. */
+/* Return a check without findings: passed, or not evaluated with the reason. */
 static json_t *well_json(const struct judging *judging)
 {
     bool is_well = judging->n_well > 0;
@@ -365,8 +368,8 @@ static void look_at(struct judging *judging, size_t node)
     add(judging, node, &said);
 }
 
-/* Counts by answer; a check with findings counts by each of them. Their nodes are marked
- * in is_named. */
+/* Run a check and count its result, or each of its findings. Nodes with findings are
+ * marked in is_named. */
 static void judge_check(struct judging *judging, json_t *findings, json_t *rest,
                         size_t counts[VERDICT_ANSWERS], bool *is_named)
 {

@@ -1,6 +1,5 @@
-/* preflight.h - what keeps a node, or the nodes of a run, from what they could do: a
- * table of checks of what agents say that the nodes are. Plain functions of the
- * inventories. */
+/* preflight.h - finds problems that keep a node, or a run's nodes, below their potential:
+ * a table of checks of the agents' inventories. Pure. */
 #ifndef RINGBENCH_SERVER_ANALYSIS_PREFLIGHT_H
 #define RINGBENCH_SERVER_ANALYSIS_PREFLIGHT_H
 
@@ -8,28 +7,28 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A node as it registered. All is borrowed. */
+/* A registered node. All members are borrowed. */
 struct preflight_node {
     const char *name, *version;
-    const char *address; /* at which others reach it; or NULL */
+    const char *address; /* at which other nodes reach it; or NULL */
     const json_t *inventory;
     bool has_clock;
-    double ahead_s; /* its clock of the server's; below 0 it is behind */
+    double ahead_s; /* difference to the server's clock; negative if the node is behind */
 };
 
-/* What they are to do. Borrowed. */
+/* The intended use. Members are borrowed. */
 struct preflight_use {
-    const char *backend; /* NULL: "nccl" where one has GPUs or NCCL, else "host" */
-    const json_t *env;   /* of the run: strings by name; or NULL */
-    const char *of;      /* the node whose findings are asked for; NULL: of all */
+    const char *backend; /* NULL: "nccl" if a node has GPUs or NCCL, else "host" */
+    const json_t *env;   /* the run's variables, strings by name; or NULL */
+    const char *of;      /* the node to report on; NULL: all nodes */
 };
 
-/* The verdict: {"kind": "preflight", "answer": "ok|finding|not_evaluated", "sentence",
- * "evidence": {"backend", "ok", "not_evaluated", "checks": [{"check", "severity",
- * "answer", "sentence", "command", "nodes"}]}}. A check that several nodes fail alike is
- * one of them, with their names in `nodes`. is_whole: with the checks that are well, and
- * those that could not be evaluated; else only findings, each with 32 names at most and
- * how many they are ("n_nodes"). A new object. */
+/* Return the verdict as a new object: {"kind": "preflight", "answer":
+ * "ok|finding|not_evaluated", "sentence", "evidence": {"backend", "ok", "not_evaluated",
+ * "checks": [{"check", "severity", "answer", "sentence", "command", "nodes"}]}}. Nodes
+ * with the same finding share one entry in `checks`. is_whole: include checks that passed
+ * or could not run. Otherwise only findings are listed, each with at most 32 names and
+ * their total number ("n_nodes"). */
 json_t *preflight_judge(const struct preflight_node *nodes, size_t n,
                         const struct preflight_use *use, bool is_whole);
 

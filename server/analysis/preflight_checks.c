@@ -1,4 +1,4 @@
-/* preflight_checks.c - what is looked at before a run, how to fix it, and for whom */
+/* preflight_checks.c - the preflight checks, their fixes and their backends */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,13 +28,13 @@ static const char *place_of(const json_t *device)
     return pci ? pci : name_of(device);
 }
 
-/* The name of a GPU is that of its model. */
+/* Return a name that identifies a device. GPUs of one model have the same name. */
 static const char *which(const json_t *device, bool is_gpu)
 {
     return is_gpu ? place_of(device) : name_of(device);
 }
 
-/* A GPU that has nothing to do lowers its link's speed, but not how many lanes it has. */
+/* An idle GPU lowers its link's speed, but not its number of lanes. */
 static void look_at_link(const json_t *device, bool is_gpu, struct preflight_said *said)
 {
     const json_t *link = json_object_get(device, "pcie");
@@ -53,7 +53,7 @@ static void look_at_link(const json_t *device, bool is_gpu, struct preflight_sai
              which(device, is_gpu), gts, gts_max);
 }
 
-/* What runs over the bus between a GPU and others. */
+/* Devices that exchange data with GPUs over the bus. */
 static const struct {
     const char *key;
     bool is_gpu;
@@ -82,8 +82,8 @@ static bool has_gpus(const struct preflight_node *node, struct preflight_said *s
     return json_array_size(gpus) > 0;
 }
 
-/* A batch step or a container gets fewer GPUs than the node has, and runs measure these,
- * or the memory of the host. */
+/* Check for missing GPUs. A batch step or a container may get fewer than the node has,
+ * and runs then measure these, or the host's memory. */
 static void look_at_usable(const struct preflight_node *node,
                            const struct preflight_use *use, struct preflight_said *said)
 {
@@ -101,7 +101,8 @@ static void look_at_usable(const struct preflight_node *node,
              on_bus, *why ? " (" : "", why, *why ? ")" : "");
 }
 
-/* Of GPUs: nobody else is on the bus that one could speak to past the CPU. */
+/* Return whether there is a GPU and another device with which it can communicate
+ * directly. */
 static bool has_peers(const struct preflight_node *node, struct preflight_said *said)
 {
     size_t n = 0;
@@ -141,9 +142,9 @@ static void look_at_acs(const struct preflight_node *node,
     }
 }
 
-/* ---- What NVML says of GPUs ---- */
+/* ---- GPU state from NVML ---- */
 
-/* What NVML did not say is not evaluated. */
+/* Values that NVML does not report are not evaluated. */
 static bool is_for_nvml(const struct preflight_node *node, struct preflight_said *said)
 {
     bool applies = has_gpus(node, said);
@@ -153,7 +154,7 @@ static bool is_for_nvml(const struct preflight_node *node, struct preflight_said
     return applies;
 }
 
-/* -1: it has none, or NVML does not say. */
+/* Return the number of active NVLinks, or -1 if NVML does not report it. */
 static int64_t links_of(const json_t *gpu)
 {
     return json_get_int(json_object_get(gpu, "nvlink"), "active", -1);
@@ -172,7 +173,8 @@ static int64_t most_links(const json_t *gpus, const char *name)
     return most;
 }
 
-/* Cards without a bridge have no link that is active, on all of them of a model. */
+/* Cards without a bridge have no active link on any card of the model, which is no
+ * finding. */
 static void look_at_nvlink(const struct preflight_node *node,
                            const struct preflight_use *use, struct preflight_said *said)
 {
@@ -196,8 +198,8 @@ static void look_at_nvlink(const struct preflight_node *node,
     }
 }
 
-/* Nodes with the same CPUs are taken for siblings. One without a GPU counts: it may have
- * lost them all. */
+/* Compare nodes with the same CPUs. Nodes without a GPU count too, because they may have
+ * lost all GPUs. */
 static void gather_gpu_count(const struct preflight_node *node,
                              struct preflight_facts *facts)
 {
@@ -213,7 +215,7 @@ static void gather_gpu_count(const struct preflight_node *node,
     add_fact(facts, what, count, "");
 }
 
-/* Of two GPUs that have lost the link between them neither has fewer than the other. */
+/* Compare nodes, because two GPUs that lost the link between them have equal counts. */
 static void gather_nvlinks(const struct preflight_node *node,
                            struct preflight_facts *facts)
 {
@@ -233,7 +235,7 @@ static void gather_nvlinks(const struct preflight_node *node,
     add_fact(facts, what, links, "");
 }
 
-/* That it is at its power limit is how it is run. */
+/* A GPU at its power limit is no finding, because the limit is configured. */
 static void look_at_slowed(const struct preflight_node *node,
                            const struct preflight_use *use, struct preflight_said *said)
 {
@@ -259,9 +261,9 @@ static void look_at_slowed(const struct preflight_node *node,
     }
 }
 
-/* ---- What NCCL needs of the system ---- */
+/* ---- System requirements of NCCL ---- */
 
-/* dma-buf does it too: of the open module, from Linux 5.12 on. */
+/* DMA-BUF is an alternative with the open kernel module, from Linux 5.12 on. */
 static bool has_dma_buf(const struct preflight_node *node)
 {
     int major = 0, minor = 0;
@@ -331,7 +333,7 @@ static const struct preflight_common of_nccl[] = {
     {NULL, NULL},
 };
 
-/* Within a major version of CUDA older drivers do. */
+/* An older driver is sufficient within the same major version of CUDA. */
 static void look_at_cuda(const struct preflight_node *node,
                          const struct preflight_use *use, struct preflight_said *said)
 {

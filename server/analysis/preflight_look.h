@@ -1,5 +1,5 @@
-/* preflight_look.h - how checks read a node and say what they find, and the checks of its
- * network, for the table in preflight_checks.c */
+/* preflight_look.h - helpers for preflight checks that read inventories and report
+ * findings, and the network checks used in preflight_checks.c */
 #ifndef RINGBENCH_SERVER_ANALYSIS_PREFLIGHT_LOOK_H
 #define RINGBENCH_SERVER_ANALYSIS_PREFLIGHT_LOOK_H
 
@@ -13,7 +13,7 @@
 static inline void find(struct preflight_said *said, const char *subject,
                         const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* The first finding of a check is the one that is told. */
+/* Only a check's first finding is reported. */
 static inline void find(struct preflight_said *said, const char *subject,
                         const char *format, ...)
 {
@@ -28,7 +28,7 @@ static inline void find(struct preflight_said *said, const char *subject,
     va_end(args);
 }
 
-/* A value of NULL or "" says nothing. */
+/* NULL or "" means that there is no value. */
 static inline void add_fact_of_port(struct preflight_facts *facts, const char *what,
                                     const char *value, const char *subject, int port)
 {
@@ -74,7 +74,7 @@ void preflight_gather_gids(const struct preflight_node *node,
                            struct preflight_facts *facts);
 void preflight_gather_mtus(const struct preflight_node *node,
                            struct preflight_facts *facts);
-/* Which interface NCCL chooses for its sockets. */
+/* Check the interface that NCCL chooses for its sockets. */
 void preflight_look_at_choice(const struct preflight_node *node,
                               const struct preflight_use *use,
                               struct preflight_said *said);

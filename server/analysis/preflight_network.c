@@ -1,5 +1,5 @@
-/* preflight_network.c - checks of a node's RDMA ports, GIDs and interfaces. How NCCL uses
- * them: its user guide, "Environment Variables". */
+/* preflight_network.c - checks of a node's RDMA ports, GIDs and interfaces. NCCL's user
+ * guide, "Environment Variables", describes how NCCL uses them. */
 #include <stdio.h>
 #include <string.h>
 
@@ -18,8 +18,8 @@ static const char *layer_of(const json_t *port)
     return json_get_str(port, "link_layer", "RDMA");
 }
 
-/* Whether most ports of a board and link layer of the node are active: the others are to
- * be, too, and not only where another node has them active. */
+/* Return whether most of the node's ports with this board and link layer are active. Then
+ * the others should be active too, regardless of other nodes. */
 static bool is_board_used(const json_t *ports, const char *board, const char *layer)
 {
     size_t n = 0, n_active = 0;
@@ -36,9 +36,9 @@ static bool is_board_used(const json_t *ports, const char *board, const char *la
     return 2 * n_active > n;
 }
 
-/* A port is to be as most of the same board and link layer are, if those of the node
- * are in use, for a card of another kind may well be unused; else, if there are other
- * nodes, as the same one of these. */
+/* Compare a port with others of the same board and link layer if most of the node's are
+ * active; a card of another kind may be unused. Otherwise compare it with the same port
+ * on other nodes. */
 void preflight_gather_ports(const struct preflight_node *node,
                             struct preflight_facts *facts)
 {
@@ -53,7 +53,7 @@ void preflight_gather_ports(const struct preflight_node *node,
         int number = (int)json_get_int(port, "port", 1);
         bool is_used;
 
-        /* SR-IOV: one that nobody uses is down. */
+        /* An unused virtual function (SR-IOV) is down. */
         if (json_object_get(port, "physfn") ||
             !nccl_hca_allows(hca ? hca : "", name, number))
             continue;
@@ -70,20 +70,20 @@ void preflight_gather_ports(const struct preflight_node *node,
     }
 }
 
-/* Whether the run's NCCL_IB_HCA allows the port. */
+/* Return whether the run's NCCL_IB_HCA allows the port. */
 bool preflight_is_port_wanted(const json_t *env, const char *device, int port)
 {
     return nccl_hca_allows(json_get_str(env, "NCCL_IB_HCA", ""), device, port);
 }
 
-/* RoCE ports that carry traffic. */
+/* Return whether the port is an active RoCE port. */
 static bool is_roce(const json_t *port)
 {
     return is(port, "link_layer", "ethernet") && is(port, "state", "active") &&
            json_is_array(json_object_get(port, "gids"));
 }
 
-/* The first RoCE v2 GID of an address that others can reach; NULL: there is none. */
+/* Return the first RoCE v2 GID with a routable address, or NULL. */
 static const json_t *gid_of(const json_t *port)
 {
     const json_t *gids = json_object_get(port, "gids");
@@ -150,7 +150,7 @@ static void gather_mtu_of(const json_t *interface, const char *what,
     add_fact(facts, what, text, json_get_str(interface, "name", ""));
 }
 
-/* Ports of RDMA are to be alike; others by the interface's name. */
+/* Compare the MTU of RDMA ports among each other, and of other interfaces by name. */
 void preflight_gather_mtus(const struct preflight_node *node,
                            struct preflight_facts *facts)
 {
@@ -177,14 +177,15 @@ void preflight_gather_mtus(const struct preflight_node *node,
     }
 }
 
-/* The node's own address: others reach it there, whatever it is of. */
+/* Return whether this is the node's own address, at which other nodes reach it. */
 static bool is_reached(const struct preflight_node *node, const json_t *address)
 {
     return node->address && is(address, "address", node->address);
 }
 
-/* What surely ends on the node. Other bridges, teams, tunnels and switches may well lead
- * to others: a bridge of docker's is named by 12 digits. */
+/* Return whether an interface certainly ends on the node. Other bridges, teams, tunnels
+ * and switches may lead to other nodes. Docker names a bridge by 12 hexadecimal
+ * digits. */
 static bool is_local(const struct preflight_node *node, const json_t *address)
 {
     static const char *const prefixes[] = {"docker", "virbr", "veth"};
@@ -199,7 +200,8 @@ static bool is_local(const struct preflight_node *node, const json_t *address)
            (strncmp(name, "br-", 3) == 0 && strspn(name + 3, "0123456789abcdef") == 12);
 }
 
-/* The interface that the node is reached at, else the first that may lead to others. */
+/* Return the interface with the node's own address, else the first that may lead to other
+ * nodes. */
 static const char *outside_interface(const struct preflight_node *node)
 {
     const json_t *addresses = member(node, "addresses");
@@ -217,7 +219,7 @@ static const char *outside_interface(const struct preflight_node *node)
     return outside;
 }
 
-/* NULL: none. */
+/* Return the address that NCCL uses, or NULL. */
 static const json_t *address_taken(const struct preflight_node *node, const char *asked,
                                    const char *family)
 {

@@ -1,9 +1,9 @@
-/* projection.c - a collective's time fitted over node counts and sizes, and its interval
+/* projection.c - fits a collective's time over node counts and sizes, with an interval
  *
  * Sources: the terms are those of NCCL's cost model (src/graph/tuning.cc, 2.28) and of
- * Thakur, Rabenseifner and Gropp, Int. J. High Perform. Comput. Appl. 19 (2005); the
- * share of the bytes that passes a link is nccl-tests' bus bandwidth factor
- * (doc/PERFORMANCE.md). The sweep is Goodnight's, The American Statistician 33 (1979). */
+ * Thakur, Rabenseifner and Gropp, Int. J. High Perform. Comput. Appl. 19 (2005). The
+ * share of the bytes on a link is nccl-tests' bus bandwidth factor (doc/PERFORMANCE.md).
+ * The sweep is Goodnight's, The American Statistician 33 (1979). */
 #include "server/analysis/projection.h"
 
 #include <math.h>
@@ -14,11 +14,12 @@
 #include "server/analysis/stats.h"
 #include "server/finding/finding.h"
 
-/* A constant, hops, levels, bytes, congestion, and last the time that they add up to. */
+/* The terms: a constant, hops, levels, bytes, congestion; and last the time, their
+ * sum. */
 enum { TERM_TIME = 5, TERMS };
 
-/* Bytes that the busiest link carries, as a multiple of the size. Where each rank sends
- * to all others directly, the bytes for the ranks of its own node stay inside. */
+/* Return the bytes on the busiest link as a multiple of the size. If each rank sends
+ * directly to all others, the bytes for its own node stay inside. */
 static double link_share(enum collective_kind kind, size_t nodes, size_t ranks)
 {
     bool is_direct = kind == COLLECTIVE_ALLTOALL || kind == COLLECTIVE_ALLTOALLV ||
@@ -28,7 +29,7 @@ static double link_share(enum collective_kind kind, size_t nodes, size_t ranks)
                      : collective_bus_factor(kind, (int)ranks);
 }
 
-/* Per `unit` of the time. */
+/* Compute the terms, divided by `unit`. */
 static void terms_of(const struct projection_question *question,
                      const struct projection_point *at, double unit, double terms[TERMS])
 {
@@ -40,10 +41,10 @@ static void terms_of(const struct projection_question *question,
         terms[i] = values[i] / unit;
 }
 
-/* Add the points of the node count that begins here to the normal equations. Errors are
- * relative to the time. Half of their variance is taken to be shared by all sizes of a
- * node count, whose cases share nodes and minutes: the inverse of I + J is I - J / (n +
- * 1). Returns where the next count begins. */
+/* Add the points of the node count at `at` to the normal equations. Errors are relative
+ * to the time. Half of their variance is assumed to be common to all sizes of a node
+ * count, whose cases share nodes and minutes: the inverse of I + J is I - J / (n + 1).
+ * Returns the first point of the next node count. */
 static const struct projection_point *
 add_count(const struct projection_question *question, const struct projection_point *at,
           double fit[TERMS][TERMS], struct projection *out)
@@ -68,13 +69,13 @@ add_count(const struct projection_question *question, const struct projection_po
             fit[a][b] -= total[a] * total[b] / (double)(used + 1);
     out->n_counts += used > 0;
     out->n_rows += used;
-    out->n_sizes = used; /* the last one is that of the largest count */
+    out->n_sizes = used; /* finally holds the sizes of the largest node count */
     return at;
 }
 
-/* Sweep out the terms: leaves their covariance, the factors in the last column, and the
- * squared residuals' sum in the last element. False if the points can't tell them apart.
- */
+/* Sweep out the terms. This leaves their covariance, the factors in the last column, and
+ * the sum of squared residuals in the last element. Returns false if the points do not
+ * determine the terms. */
 static bool sweep(double fit[TERMS][TERMS])
 {
     for (int k = 0; k < TERM_TIME; k++) {
@@ -112,16 +113,16 @@ static void fit_at(const struct projection_question *question, double fit[TERMS]
         for (int b = 0; b < TERM_TIME; b++)
             variance += terms[a] * fit[a][b] * terms[b];
     }
-    variance += at->time_us * at->time_us; /* the scatter of a run on so many nodes */
+    variance += at->time_us * at->time_us; /* the scatter of a run on that many nodes */
     half = out->noise * sqrt(variance) *
            stats_t_quantile(0.975, (double)(out->n_rows - TERM_TIME));
     at->low_us = at->time_us - half;
     at->high_us = at->time_us + half;
 }
 
-/* Which algorithm is the fastest follows from the bytes, or from a node's share of them.
- * So the size on more nodes resembles a fraction of it on the largest measured count, and
- * on the smallest count a multiple: the fit uses the sizes in between. */
+/* The fastest algorithm depends on the bytes, or on a node's share of them. A size on
+ * more nodes therefore resembles a fraction of it on the largest measured count, and a
+ * multiple of it on the smallest count. The fit uses the sizes in between. */
 static enum message_id judge(const struct projection_question *question,
                              struct projection *out)
 {
@@ -152,7 +153,7 @@ void projection_make(const struct projection_question *question, struct projecti
     size_t largest = question->points[question->n_points - 1].nodes;
     size_t reach = (question->nodes + PROJECTION_FACTOR_MAX - 1) / PROJECTION_FACTOR_MAX;
 
-    /* Within reach of the count asked about, or twice the largest. */
+    /* The count to measure is within reach of the requested one, or twice the largest. */
     *out = (struct projection){.measure = reach > largest ? reach : 2 * largest};
     out->message = question->nodes > PROJECTION_FACTOR_MAX * largest
                        ? MESSAGE_PROJECTION_FAR
@@ -170,7 +171,7 @@ static int compare_points(const void *a, const void *b)
     return (order > 0) - (order < 0);
 }
 
-/* One point for each node count and size of the series: the median over cases. */
+/* Compute one point for each node count and size of the series: the median over cases. */
 static size_t read_points(const struct compare_side *side, const char *identity,
                           struct projection_point *points)
 {
@@ -229,8 +230,8 @@ static json_t *verdict_of(const struct projection_question *asked,
     return finding_end(&finding, made->message, mark);
 }
 
-/* The sizes of a series. *verdict: that of the largest one that could be projected, else
- * that of the first one. */
+/* Add the sizes of a series. *verdict becomes the verdict of the largest size with a
+ * projection, or else of the first size. */
 static void add_sizes(struct projection_question *asked, const struct case_series *series,
                       const char *mark, json_t *sizes, json_t **verdict)
 {

@@ -1,4 +1,4 @@
-/* run_values.c - what a run came to */
+/* run_values.c - the values of a run for trends */
 #include "server/analysis/run_values.h"
 
 #include <math.h>
@@ -15,9 +15,9 @@
 #include "server/analysis/likeness.h"
 
 #define CONFIDENCE 0.95
-#define WHAT "a run's values" /* where memory is out */
+#define WHAT "a run's values" /* names the allocation in out-of-memory errors */
 
-/* ---- What is said of the run as a whole ---- */
+/* ---- The whole run ---- */
 
 static int compare_texts(const void *a, const void *b)
 {
@@ -50,7 +50,7 @@ static json_t *node_names(const json_t *run)
     return names;
 }
 
-/* Add a version to those of other machines, unless it is one of them. */
+/* Add a machine's version to a list, unless it is already included. */
 static void add_version(json_t *versions, const char *name, const char *version)
 {
     const char *before = json_get_str(versions, name, NULL);
@@ -61,8 +61,8 @@ static void add_version(json_t *versions, const char *name, const char *version)
         json_object_set_new(versions, name, json_sprintf("%s, %s", before, version));
 }
 
-/* What ran there: {"ringbench": "1.0", "nccl": "2.27.3"}; where the machines differ,
- * "2.27.3, 2.26.2". A new object. */
+/* Return the software versions as a new object: {"ringbench": "1.0", "nccl": "2.27.3"}.
+ * If machines differ, a value is "2.27.3, 2.26.2". */
 static json_t *versions_json(const json_t *run)
 {
     const json_t *machines = json_object_get(run, "machines");
@@ -79,19 +79,19 @@ static json_t *versions_json(const json_t *run)
     return versions;
 }
 
-/* ---- A series of the cases with the same variables ---- */
+/* ---- A series over the cases with the same variables ---- */
 
-/* The cases of a combination, and what is made of them. */
+/* The cases of a combination, and scratch space for its values. */
 struct lot {
     const json_t *run;
     const json_t *env;
     const struct case_values *values;
-    const int *cases; /* those that completed */
+    const int *cases; /* completed cases */
     size_t n_cases;
-    const struct case_series **series; /* of each of them, the same one */
-    size_t *at;                        /* scratch, a point of each */
-    int64_t *sizes;                    /* scratch, as many as the first has */
-    double *means;                     /* scratch, one per case: logarithms */
+    const struct case_series **series; /* the same series in each case */
+    size_t *at;                        /* scratch: one point index per case */
+    int64_t *sizes;                    /* scratch: as many as the first case has */
+    double *means;                     /* scratch: one logarithm per case */
     json_t *out;                       /* array */
 };
 
@@ -103,8 +103,8 @@ static bool all_above_0(const struct lot *lot)
     return true;
 }
 
-/* The sizes of a band that all cases have, and of each case the mean logarithm over them;
- * returns how many there are. */
+/* Collect the sizes of a band that all cases have, and each case's mean logarithm over
+ * them. Return the number of sizes. */
 static size_t take_band(struct lot *lot, enum band band)
 {
     size_t n = 0;
@@ -126,8 +126,8 @@ static size_t take_band(struct lot *lot, enum band band)
     return n;
 }
 
-/* The run's level and the extremes of its cases, and the interval of the level if they
- * are enough. */
+/* Return the run's level, the extremes of its cases and, with enough cases, the level's
+ * interval. */
 static json_t *statistics_json(double *logs, size_t n)
 {
     double level = level_of(logs, n), low, high;
@@ -170,7 +170,8 @@ static void add_band(struct lot *lot, enum band band)
     json_array_append_new(lot->out, value);
 }
 
-/* A series that not every case has says nothing of their scatter, and is left out. */
+/* Return whether all cases have the series. Otherwise the series does not show their
+ * scatter and is omitted. */
 static bool find_everywhere(struct lot *lot, const char *identity)
 {
     for (size_t i = 0; i < lot->n_cases; i++) {
@@ -244,11 +245,12 @@ static json_t *values_json(const json_t *run, const struct case_values *values)
     json_t *out = json_array();
     int next = 0;
 
-    /* Groups of its nodes are not the run: no other could be compared with them. */
+    /* Cases on groups of nodes do not represent the run and are not comparable with other
+     * runs. */
     if (json_object_get(json_array_get(json_object_get(run, "cases"), 0), "nodes"))
         n = 0;
 
-    /* Combinations are numbered in the order of their first cases. */
+    /* Combinations are numbered by their first case. */
     for (size_t i = 0; i < n; i++) {
         if (cases[i].combination == next) {
             add_combination(run, values, cases, n, i, out);

@@ -1,4 +1,4 @@
-/* states.c - whether values come in two states */
+/* states.c - whether values fall into two distinct states */
 #include "server/analysis/states.h"
 
 #include <math.h>
@@ -12,8 +12,9 @@
 #define LEAST_DEVIATIONS 4.0
 #define LEAST_VALUES 6
 
-/* The split of sorted values that leaves the least squares within both groups; *apart:
- * between the means of these. Relative to the first value, sums of squares stay exact. */
+/* Find the split of sorted values with the least squares within both groups. *apart: the
+ * distance between their means. Values relative to the first one keep the sums
+ * precise. */
 static size_t best_split(const double *sorted, size_t n, double *least, double *apart)
 {
     double sum = 0, squares = 0, below = 0;

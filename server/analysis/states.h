@@ -1,5 +1,5 @@
-/* states.h - whether values come in two states that lie far apart, as those of a machine
- * do that something else, its hypervisor say, switches between two speeds */
+/* states.h - whether values fall into two distant states, as on a machine that its
+ * hypervisor switches between two speeds */
 #ifndef RINGBENCH_SERVER_ANALYSIS_STATES_H
 #define RINGBENCH_SERVER_ANALYSIS_STATES_H
 
@@ -8,14 +8,14 @@
 
 struct states {
     bool found;
-    double split; /* values above are of the upper state */
-    double apart; /* the means of the two, as a difference */
+    double split; /* values above belong to the upper state */
+    double apart; /* difference between the means of the states */
     size_t upper; /* values in the upper state */
 };
 
-/* Of logarithms. The two groups are those with the least squares within; they count as
- * states if the gap between them is at least a tenth, and four times the deviation
- * within. */
+/* Find two states in values, which are logarithms. The two groups minimize the squares
+ * within. They are states if the gap between them is at least 10 % and at least four
+ * times the deviation within. */
 void states_find(const double *values, size_t n, struct states *out);
 
 #endif

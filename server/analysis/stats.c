@@ -1,11 +1,11 @@
 /* stats.c - the statistics behind verdicts
  *
- * Sources: the incomplete beta function's continued fraction, NIST's Digital Library of
- * Mathematical Functions 8.17.22, evaluated as Lentz did (Applied Optics 15, 1976) with
- * Thompson and Barnett's change (J. Comput. Phys. 64, 1986); Student's t by it, DLMF
- * 8.17 and Abramowitz and Stegun 26.7.1. Welch, Biometrika 34 (1947). Trimmed means:
- * Tukey and McLaughlin, Sankhya A 25 (1963), and Yuen, Biometrika 61 (1974). GSL has the
- * incomplete beta function, but its license is the GPL. */
+ * Sources: the continued fraction of the incomplete beta function is NIST's Digital
+ * Library of Mathematical Functions (DLMF) 8.17.22, evaluated with Lentz's method
+ * (Applied Optics 15, 1976) as modified by Thompson and Barnett (J. Comput. Phys. 64,
+ * 1986). Student's t: DLMF 8.17 and Abramowitz and Stegun 26.7.1. Welch: Biometrika 34
+ * (1947). Trimmed means: Tukey and McLaughlin, Sankhya A 25 (1963), and Yuen, Biometrika
+ * 61 (1974). GSL has the incomplete beta function, but its license is the GPL. */
 #include "server/analysis/stats.h"
 
 #include <assert.h>
@@ -23,7 +23,7 @@
 
 static double log_gamma(double x)
 {
-    int sign; /* lgamma keeps it in a variable of all threads */
+    int sign; /* lgamma() stores the sign in a global variable */
 
     return lgamma_r(x, &sign);
 }
@@ -33,8 +33,8 @@ static double off_zero(double x)
     return fabs(x) < DBL_MIN ? DBL_MIN : x;
 }
 
-/* One step of Lentz's evaluation with the numerator `part`; returns what it multiplies
- * the fraction by. */
+/* Perform one step of Lentz's method with the numerator `part`. Return the factor for the
+ * fraction. */
 static double lentz(double part, double *c, double *d)
 {
     *d = 1 / off_zero(1 + part * *d);
@@ -73,7 +73,7 @@ double stats_beta(double x, double a, double b)
     return 1 - front * beta_fraction(1 - x, b, a) / b;
 }
 
-/* P(|T| > |t|). */
+/* Return P(|T| > |t|). */
 static double t_two_sided(double t, double df)
 {
     return isinf(t) ? 0 : stats_beta(df / (df + t * t), df / 2, 0.5);
@@ -94,8 +94,8 @@ static double t_density(double t, double df)
     return exp(scale - (df + 1) / 2 * log1p(t * t / df));
 }
 
-/* Newton's steps from 0: above it the distribution is concave, so they never go too far.
- */
+/* Newton's method from 0. The distribution is concave above 0, so the steps never
+ * overshoot. */
 double stats_t_quantile(double p, double df)
 {
     double tail = p > 0.5 ? 1 - p : p, t = 0;
@@ -140,7 +140,7 @@ static size_t trim_of(size_t n)
     return n >= STATS_TRIM_FROM ? n / TRIM_PART : 0;
 }
 
-/* A mean that leaves out `trim` values at each end. */
+/* A mean without the `trim` values at each end. */
 struct trimmed {
     double mean, variance; /* of the mean */
     double df;
@@ -154,7 +154,7 @@ static struct trimmed trimmed_mean(double *values, size_t n, size_t trim)
     assert(n >= 2 && kept >= 2);
     order_stat_sort(values, n);
     out.mean = stats_mean(values + trim, kept);
-    /* What is left out counts as the last value that is not. */
+    /* Trimmed values are replaced by the nearest value that is kept. */
     for (size_t i = 0; i < trim; i++) {
         values[i] = values[trim];
         values[n - 1 - i] = values[n - 1 - trim];
@@ -174,7 +174,7 @@ void stats_interval(const struct stats_effect *effect, double confidence, double
     *high = effect->estimate + half;
 }
 
-/* Of an effect that a double can't hold nothing is said, so that its error tells. */
+/* An effect that overflows gets no interval and p; its error is NaN too. */
 void stats_conclude(struct stats_effect *effect)
 {
     stats_interval(effect, CONFIDENCE, &effect->low, &effect->high);
@@ -208,7 +208,7 @@ void stats_separate(double *base, size_t n_base, double *head, size_t n_head,
     struct trimmed a = trimmed_mean(base, n_base, is_trimmed ? trim_of(n_base) : 0);
     struct trimmed b = trimmed_mean(head, n_head, is_trimmed ? trim_of(n_head) : 0);
     double sum = a.variance + b.variance;
-    double part = sum > 0 ? a.variance / sum : 0; /* squares of parts do not overflow */
+    double part = sum > 0 ? a.variance / sum : 0; /* parts do not overflow when squared */
 
     *effect = (struct stats_effect){.trimmed = is_trimmed ? trim_of(least) : 0};
     effect->base = a.mean;
@@ -235,7 +235,8 @@ double stats_discoveries(const double *p, size_t n, double level)
     return greatest;
 }
 
-/* Of the interval of an effect of n, if it were of `wanted`: the more, the less. */
+/* Return half the width of the interval if the effect had `wanted` instead of n values.
+ * The width decreases with `wanted`. */
 static double half_width(const struct stats_effect *effect, size_t n, size_t wanted,
                          double confidence)
 {

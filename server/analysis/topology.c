@@ -1,4 +1,4 @@
-/* topology.c - whether NCCL takes a run's nodes to be alike */
+/* topology.c - whether a run's nodes have the same topology for NCCL */
 #include "server/analysis/topology.h"
 
 #include <expat.h>
@@ -11,11 +11,10 @@
 
 #define DEPTH_MAX 32
 #define ELEMENTS_MAX 8192
-#define VALUE_MAX 255 /* of NCCL itself */
+#define VALUE_MAX 255 /* NCCL's own limit */
 #define TEXT_MAX ((size_t)4 << 20)
 
-/* What elements are compared by. Bus ids, GUIDs, ranks and the like are each node's own.
- */
+/* The attributes to compare. Bus ids, GUIDs, ranks and the like differ between nodes. */
 static const struct {
     const char *tag, *attrs[6];
 } compared[] = {
@@ -26,14 +25,14 @@ static const struct {
     {"net", {"name", "speed", "gdr"}},
 };
 
-/* A node as a text: elements by what they are compared by, each with the inner ones in
- * the order of their texts. */
+/* Builds a text for a node: the compared attributes of each element, with its inner
+ * elements in sorted order. */
 struct reading {
     XML_Parser parser;
     json_t *open[DEPTH_MAX]; /* [its own text, inner texts ...] */
     size_t depth, n, n_cpus;
-    json_t *text;     /* of the root, once it has ended */
-    struct error err; /* of what is no fault of syntax */
+    json_t *text;     /* of the root element, after its end */
+    struct error err; /* error other than a syntax error */
 };
 
 static void stop(struct reading *reading, const char *why)
@@ -72,7 +71,7 @@ static void on_begin(void *arg, const char *tag, const char **attrs)
     buf_release(&own);
 }
 
-/* Behind its own text the inner ones, in their order. */
+/* Insert an inner text in sorted order, after the element's own text. */
 static void insert(json_t *texts, json_t *inner)
 {
     const char *text = json_string_value(inner);
@@ -103,7 +102,7 @@ static void on_end(void *arg, const char *tag)
     json_decref(texts);
 }
 
-/* NCCL writes none, and with one come entities. */
+/* NCCL writes no document type, and a document type could define entities. */
 static void on_doctype(void *arg, const char *name, const char *system,
                        const char *public_id, int has_internal)
 {
@@ -111,7 +110,7 @@ static void on_doctype(void *arg, const char *name, const char *system,
     stop(arg, "it has a document type");
 }
 
-/* A new text; NULL with the reason. */
+/* Return a new text, or NULL with the reason. */
 static json_t *read_text(const struct topology_text *text, struct error *err)
 {
     struct reading reading = {.parser = XML_ParserCreate("UTF-8"),
@@ -146,7 +145,7 @@ static size_t size_of(const json_t *kind)
     return json_array_size(json_object_get(kind, "nodes"));
 }
 
-/* Nodes of other kinds are odd if most are of one. */
+/* If most nodes are of one kind, the other nodes are odd. */
 static json_t *verdict_of(const json_t *kinds, size_t n, const char *mark)
 {
     const json_t *usual = json_array_get(kinds, 0), *kind;

@@ -1,4 +1,4 @@
-/* transport.c - by which ways a case's bytes went, by pair of nodes */
+/* transport.c - the transports that a case used, by pair of nodes */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,21 +17,21 @@
 #define COMMS_SHOWN 64
 #define PAIRS_NAMED 3
 
-/* What it comes to, as it is put together. */
+/* State while the result is assembled. */
 struct fold {
     struct transport *t;
     const struct transport_input *input;
-    size_t *order;  /* of t->said, by node and rank */
-    json_t *ways;   /* with their texts and pairs */
-    json_t *places; /* of the nodes, as numbers: there are many pairs of few */
-    struct transport_comm *comms; /* in the order in which they are named */
+    size_t *order;                /* of t->said, by node and rank */
+    json_t *ways;                 /* transports, with their texts and pairs */
+    json_t *places;               /* node indexes as JSON numbers, shared by many pairs */
+    struct transport_comm *comms; /* in the order of first mention */
     size_t n_comms, comms_capacity;
-    json_t *comm_at; /* by id: its place in comms */
+    json_t *comm_at; /* index in comms, by id */
 };
 
-/* ---- in words ---- */
+/* ---- Texts ---- */
 
-/* "InfiniBand mlx5_1, no GPUDirect, 2 channels" */
+/* Set the text, such as "InfiniBand mlx5_1, no GPUDirect, 2 channels". */
 static void put_text(json_t *way)
 {
     const char *kind = json_get_str(way, "kind", "");
@@ -54,7 +54,8 @@ static void put_text(json_t *way)
     json_object_set_new(way, "text", text);
 }
 
-/* "node-1 and node-2; node-3 and node-4, inside 2 nodes", "between nodes (12 pairs)" */
+/* Set "between", such as "node-1 and node-2; node-3 and node-4, inside 2 nodes" or
+ * "between nodes (12 pairs)". */
 static void put_between(const struct fold *fold, json_t *way, size_t n, size_t inside)
 {
     const json_t *pairs = json_object_get(way, "pairs");
@@ -120,9 +121,9 @@ static void put_ways(struct fold *fold)
     }
 }
 
-/* ---- communicators ---- */
+/* ---- Communicators ---- */
 
-/* NULL: it was not named, or there are too many. */
+/* Return NULL if the communicator is unknown or beyond the limit. */
 static struct transport_comm *comm_of(const struct fold *fold, const char *id)
 {
     int64_t place = json_get_int(fold->comm_at, id, -1);
@@ -167,7 +168,8 @@ static void place_ranks(struct fold *fold)
         transport_comm_finish(&fold->comms[i]);
 }
 
-/* What a process sends to and receives from is mostly the same. */
+/* Compare the peers that a process sends to with those it receives from, which are mostly
+ * the same. */
 static bool is_same(const struct transport_peers *a, const struct transport_peers *b)
 {
     return a->way == b->way && a->comm == b->comm && a->ranks == b->ranks;
@@ -190,7 +192,7 @@ static void place_peers(struct fold *fold)
     }
 }
 
-/* ---- the rest ---- */
+/* ---- Other facts ---- */
 
 static void append_once(json_t *list, json_t *value)
 {
@@ -261,7 +263,7 @@ static void put_lines(const struct fold *fold, json_t *out, const char *key,
     json_decref(first);
 }
 
-/* How many of its ranks were heard, and on how many nodes. */
+/* Return a communicator with the number of its ranks with logs, and of their nodes. */
 static json_t *comm_json(const struct fold *fold, const struct transport_comm *comm)
 {
     bool *has = memory_zeroed(fold->input->n_nodes, sizeof(*has), "the nodes of ranks");
@@ -281,7 +283,7 @@ static json_t *comm_json(const struct fold *fold, const struct transport_comm *c
                      "heard", heard, "nodes", nodes);
 }
 
-/* Where there are several. */
+/* List the communicators if there are several. */
 static void put_comms(const struct fold *fold, json_t *out)
 {
     json_t *comms = json_array();
@@ -304,7 +306,7 @@ static json_t *names_of(const struct transport_input *input)
         json_array_append_new(names, json_clean_string(input->nodes[i].name));
     return names;
 }
-/* ---- in an order that does not depend on who spoke first ---- */
+/* ---- Order, independent of arrival ---- */
 
 static int compare_numbers(int64_t a, int64_t b)
 {
@@ -333,7 +335,7 @@ static int compare_ways(const void *a, const void *b)
                    : strcmp(json_get_str(x, "text", ""), json_get_str(y, "text", ""));
 }
 
-/* A new array of the same values. */
+/* Return a new array of the same values. */
 static json_t *sorted_ways(const json_t *ways)
 {
     json_t *items[TRANSPORT_WAYS_MAX], *out = json_array();
@@ -367,7 +369,7 @@ static json_t *fold_ordered(struct fold *fold)
     return out;
 }
 
-/* No ways, and one verdict that says why. */
+/* Return a result without transports and with one verdict that gives the reason. */
 json_t *transport_unheard(const struct transport_input *input, bool is_program)
 {
     struct finding finding = finding_begin();

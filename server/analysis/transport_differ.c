@@ -1,4 +1,4 @@
-/* transport_differ.c - nodes that are not as most others are, by NCCL's log */
+/* transport_differ.c - nodes that differ from most others, according to NCCL's log */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +9,9 @@
 
 #define VALUE_MAX 200
 
-/* ---- one value of each node ---- */
+/* ---- One value per node ---- */
 
-/* Texts by node, null where nothing is said of it. */
+/* Return an array of texts by node, initially null. */
 static json_t *column_create(size_t n)
 {
     json_t *column = json_array();
@@ -26,8 +26,8 @@ static const char *text_at(const json_t *column, size_t node)
     return json_string_value(json_array_get(column, node));
 }
 
-/* Processes of a node may differ, such as by a rank's own HCA: all of them are its value.
- */
+/* Set a node's value. If its processes differ, such as in the HCA, the value combines
+ * theirs. */
 static void column_add(json_t *column, int node, const char *value)
 {
     const char *before = text_at(column, (size_t)node);
@@ -41,9 +41,9 @@ static void column_add(json_t *column, int node, const char *value)
     json_array_set_new(column, (size_t)node, json_clean_string(before ? joined : value));
 }
 
-/* The value of more than half of the nodes that have one; NULL: there is none. Only a
- * value that is left when different ones cancel each other can be (Boyer and Moore's
- * majority vote). */
+/* Return the value of more than half of the nodes that have one, or NULL. Boyer and
+ * Moore's majority vote: only the value that remains after different values cancel can be
+ * it. */
 static const char *usual_of(const json_t *column)
 {
     const char *usual = NULL;
@@ -64,7 +64,7 @@ static const char *usual_of(const json_t *column)
     return 2 * has_it > n ? usual : NULL;
 }
 
-/* Of two nodes that differ neither is the odd one. */
+/* Of two nodes that differ, neither is the odd one. */
 static void compare_two(struct findings *findings, const json_t *column, const char *what)
 {
     size_t seen[2], n = 0;
@@ -83,7 +83,8 @@ static void compare_two(struct findings *findings, const json_t *column, const c
     transport_finding_node(one, (int)seen[1]);
 }
 
-/* Where most have a value. Names of interfaces may well differ between two nodes. */
+/* Report nodes that differ from the majority. Interface names may differ between two
+ * nodes. */
 static void name_odd(struct findings *findings, const json_t *column, const char *what)
 {
     const char *usual = usual_of(column);
@@ -100,7 +101,7 @@ static void name_odd(struct findings *findings, const json_t *column, const char
     }
 }
 
-/* ---- what is compared ---- */
+/* ---- Comparisons ---- */
 
 static void compare_fact(struct findings *findings, const char *key, const char *what)
 {
@@ -120,14 +121,15 @@ static void compare_fact(struct findings *findings, const char *key, const char 
     json_decref(column);
 }
 
-/* Settings that a process reads when it chooses or uses its network. */
+/* Return whether processes read the setting to choose or use their network. */
 static bool decides_network(const char *name)
 {
     return strncmp(name, "NCCL_IB_", 8) == 0 || strncmp(name, "NCCL_NET", 8) == 0 ||
            strncmp(name, "NCCL_SOCKET_", 12) == 0;
 }
 
-/* Names and files of one machine: between two nodes they may well differ. */
+/* Return whether the setting names hardware or files of one machine, which may differ
+ * between two nodes. */
 static bool names_hardware(const char *name)
 {
     static const char *const names[] = {"NCCL_SOCKET_IFNAME", "NCCL_IB_HCA",
@@ -140,8 +142,8 @@ static bool names_hardware(const char *name)
     return false;
 }
 
-/* A node whose processes chose their network without a word of the setting has none. Not
- * every process uses the network, and so reads the setting. */
+/* Compare a setting. It is absent on a node whose processes chose a network without
+ * logging it. A process without network does not read these settings. */
 static void compare_setting(struct findings *findings, const char *name)
 {
     const struct transport *t = findings->t;
@@ -180,7 +182,7 @@ static void compare_settings(struct findings *findings)
     for (size_t i = 0; i < t->n_said; i++)
         json_object_update_missing(names, json_object_get(t->said[i].facts, "settings"));
     json_object_foreach (names, name, value)
-        if (strncmp(name, "NCCL_DEBUG", 10) != 0) /* what is logged is no fault */
+        if (strncmp(name, "NCCL_DEBUG", 10) != 0) /* logging settings are no fault */
             compare_setting(findings, name);
     json_decref(names);
 }
@@ -203,7 +205,7 @@ bool transport_lacks_hca(const struct transport *t, int node, int other, const c
            json_array_size(hcas) < json_array_size(hcas_of(t, other));
 }
 
-/* "2 (mlx5_0/IB, mlx5_1/IB)" */
+/* Write "2 (mlx5_0/IB, mlx5_1/IB)". */
 static void list_hcas(const json_t *hcas, char *out, size_t size)
 {
     size_t n = (size_t)snprintf(out, size, "%zu (", json_array_size(hcas));
@@ -216,7 +218,7 @@ static void list_hcas(const json_t *hcas, char *out, size_t size)
         snprintf(out + n, size - n, ")");
 }
 
-/* How many there are of each kind of link: "2 IB, 1 others". */
+/* Write the number for each link type: "2 IB, 1 others". */
 static void count_hcas(const json_t *hcas, char *out, size_t size)
 {
     size_t n_ib = 0, n = json_array_size(hcas);
@@ -236,7 +238,7 @@ static bool has_said(const struct findings *findings, const char *about, int nod
     return false;
 }
 
-/* A node by the one that has as many as most, or as the other of two. */
+/* Report a node's HCAs in comparison with a usual node, or with the other one of two. */
 static void found_hcas(struct findings *findings, int node, int usual, bool is_most)
 {
     char own[VALUE_MAX], others[VALUE_MAX], text[TRANSPORT_WHAT_MAX];
@@ -248,8 +250,8 @@ static void found_hcas(struct findings *findings, int node, int usual, bool is_m
     transport_finding_node(transport_finding_of(findings, "differs", text), node);
 }
 
-/* Names and their order may differ between machines; how many there are may not, nor
- * their links. */
+/* Compare the number of HCAs and their links. Names and order may differ between
+ * machines. */
 static void compare_hcas(struct findings *findings)
 {
     const struct transport *t = findings->t;
@@ -261,7 +263,7 @@ static void compare_hcas(struct findings *findings)
         const json_t *hcas = hcas_of(t, (int)i);
         char count[64];
 
-        /* One that could not be opened is told already. */
+        /* HCAs that could not be opened are already reported. */
         if (!hcas || has_said(findings, "hca", (int)i))
             continue;
         count_hcas(hcas, count, sizeof(count));
@@ -271,7 +273,7 @@ static void compare_hcas(struct findings *findings)
             most = i;
     }
     usual = usual_of(column);
-    /* Without a majority the one of two that has less is the odd one. */
+    /* Of two nodes, the one with fewer HCAs is the odd one. */
     if (!usual && n_compared == 2)
         usual = text_at(column, most);
     for (size_t i = 0; i < t->n_nodes && usual; i++)
@@ -283,8 +285,9 @@ static void compare_hcas(struct findings *findings)
     json_decref(column);
 }
 
-/* With several channels NCCL spreads them over the HCAs of one kind that are near to its
- * GPUs: all of them at the latest when the node has as many ranks as HCAs. */
+/* Report a node that uses one of several HCAs. NCCL spreads several channels over the
+ * HCAs of one kind near its GPUs, and over all of them if the node has as many ranks as
+ * HCAs. */
 static void check_single_hca(struct findings *findings, int node)
 {
     const struct transport *t = findings->t;

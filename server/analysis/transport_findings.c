@@ -1,4 +1,4 @@
-/* transport_findings.c - findings as they are gathered */
+/* transport_findings.c - collects transport findings */
 #include "server/analysis/transport_findings.h"
 
 #include <stdlib.h>

@@ -1,5 +1,4 @@
-/* transport_findings.h - findings as they are gathered, for the files that look for them
- */
+/* transport_findings.h - collects transport findings, for the files that detect them */
 #ifndef RINGBENCH_SERVER_ANALYSIS_TRANSPORT_FINDINGS_H
 #define RINGBENCH_SERVER_ANALYSIS_TRANSPORT_FINDINGS_H
 
@@ -12,7 +11,7 @@
 #define TRANSPORT_NAME_MAX 200
 #define TRANSPORT_FINDINGS_MAX 64
 
-/* A sentence, with the nodes that it holds for, in their order. */
+/* A sentence and the nodes that it applies to, in order. */
 struct transport_finding {
     const json_t *what;
     int *nodes;
@@ -30,44 +29,46 @@ struct findings {
     const json_t *names; /* of the nodes */
     struct transport_finding all[TRANSPORT_FINDINGS_MAX];
     size_t n;
-    bool *receives; /* by GPUDirect, by node */
+    bool *receives; /* by node: whether it receives with GPUDirect */
 };
 
-/* The finding of a kept value (transport_kept), made if it is new; NULL: there are too
- * many. */
+/* Return the finding for a kept value (transport_kept()), and create it if needed. NULL
+ * if there are too many. */
 struct transport_finding *transport_finding_with(struct findings *findings,
                                                  const json_t *what);
 
-/* The same of what no single process said. */
+/* Return the finding for a text that did not come from a single process. */
 struct transport_finding *transport_finding_of(struct findings *findings,
                                                const char *about, const char *text);
 
-/* Whether a way leaves the node, or may. */
+/* Return whether a transport leaves the node, or may do so. */
 bool transport_is_network(const struct transport *t, const json_t *way);
 
-/* Each node once. NULL is fine. */
+/* Add a node or a line to a finding, each once. NULL is ignored. */
 void transport_finding_node(struct transport_finding *one, int node);
 void transport_finding_line(struct transport_finding *one, const char *line);
 
-/* The lines of the log that a finding quotes. A new array. */
+/* Return the quoted log lines as a new array. */
 json_t *transport_lines_json(const struct transport_finding *one);
 
-/* Nodes whose settings, HCAs, versions or interfaces are not as most others', and those
- * that use one HCA of several. */
+/* Report nodes whose settings, HCAs, versions or interfaces differ from most others, and
+ * nodes that use only one of several HCAs. */
 void transport_differ(struct findings *findings);
 
-/* Whether the node lists no HCA of this name, and fewer than the other has. */
+/* Return whether the node lists no HCA of this name, and fewer HCAs than the other
+ * node. */
 bool transport_lacks_hca(const struct transport *t, int node, int other,
                          const char *name);
 
-/* Ranks of which nothing is there while the others of their communicator wait. */
+/* Report ranks that are missing while the others of their communicator wait. */
 void transport_absent(struct findings *findings);
 
-/* The version of NCCL whose log is not judged; false where it is. */
+/* Return whether the log is from a version of NCCL that is not judged, and write its
+ * name. */
 bool transport_foreign(const struct findings *findings, char out[TRANSPORT_NAME_MAX]);
 
-/* Where there is no finding: by which ways, or that they are not known. foreign: as
- * above, or NULL. */
+/* Return the verdict if there is no finding: the transports, or that they are unknown.
+ * foreign: the name from transport_foreign(), or NULL. */
 json_t *transport_ways_verdict(const struct findings *findings, const json_t *folded,
                                const char *foreign);
 

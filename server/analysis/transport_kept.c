@@ -1,4 +1,4 @@
-/* transport_kept.c - what many processes say alike, once */
+/* transport_kept.c - stores texts and values that many processes share only once */
 #include <stdlib.h>
 
 #include "common/base/json_util.h"

@@ -1,4 +1,4 @@
-/* transport_kind.c - what a network is, and what that is called */
+/* transport_kind.c - kinds of networks and their names */
 #include "server/analysis/transport_kind.h"
 
 #include <stdio.h>
@@ -45,7 +45,7 @@ const char *transport_net_kind(const struct transport_node *node, const char *na
         return strcmp(kind, "infiniband") == 0 ? "ipoib" : kind;
     if (strcmp(name, "lo") == 0)
         return "loopback";
-    /* As the kernel and udev call IP over InfiniBand. */
+    /* The kernel and udev name IP over InfiniBand interfaces this way. */
     return strncmp(name, "ib", 2) == 0 ? "ipoib" : "sockets";
 }
 
@@ -63,7 +63,7 @@ const char *transport_rdma_kind(const struct transport_node *node, const json_t 
 
 /* ---- The host backend ---- */
 
-/* UCX's transports by what their names begin with; of others it is not known. */
+/* Return the kind of a UCX transport by its name's prefix, or "other". */
 static const char *ucx_kind(const struct transport_node *node, const json_t *way,
                             const char *transport)
 {

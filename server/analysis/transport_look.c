@@ -1,4 +1,4 @@
-/* transport_look.c - what speaks against the ways of one process, by its log */
+/* transport_look.c - detects problems in the transports of one process, from its log */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,17 +13,17 @@
 #include "server/analysis/transport_state.h"
 
 #define WHAT_MAX 600
-#define FOUND_MAX 128 /* of a process */
+#define FOUND_MAX 128 /* per process */
 
 struct look {
     struct transport *t;
     struct transport_said *said;
     struct transport_node node;
     const json_t *log, *settings, *ways;
-    bool only_sends; /* what is looked at */
+    bool only_sends; /* the current transport is only used for sending */
 };
 
-/* line: of the log that says so, or NULL. what: an object, which is taken. */
+/* Add a finding. line: of the log that proves it, or NULL. what: an object; taken. */
 static void add_found(struct look *look, const char *line, json_t *what)
 {
     struct transport_said *said = look->said;
@@ -64,9 +64,9 @@ static bool is_via(const json_t *way, const char *via)
     return strcmp(json_get_str(way, "via", ""), via) == 0;
 }
 
-/* ---- sockets where there could be more ---- */
+/* ---- Sockets despite RDMA ---- */
 
-/* "IP over InfiniBand ib0"; where nothing is connected yet of the first interface. */
+/* Write "IP over InfiniBand ib0". Before any connection, use the first interface. */
 static void say_sockets(const struct look *look, char *out, size_t size)
 {
     const char *name = NULL;
@@ -95,7 +95,7 @@ static bool is_wanted(const char *hca, const json_t *port)
                            (int)json_get_int(port, "port", 1));
 }
 
-/* The first that NCCL_IB_HCA lets NCCL take. */
+/* Return the first active port that NCCL_IB_HCA allows. */
 static const json_t *active_port(const struct transport_node *node, const char *hca)
 {
     const json_t *ports = json_object_get(node->inventory, "rdma");
@@ -109,7 +109,8 @@ static const json_t *active_port(const struct transport_node *node, const char *
     return NULL;
 }
 
-/* What it does name is looked for in the end, among the ports of all nodes. */
+/* Report an NCCL_IB_HCA without an active port. explain_hca() later looks up its name
+ * among the ports of all nodes. */
 static void check_hca(struct look *look, const char *value, const char *sockets)
 {
     bool is_exact = *value == '=', is_interface;
@@ -173,7 +174,8 @@ static bool is_word_of(const char *words, const char *name, size_t len)
     return false;
 }
 
-/* Nearer than NCCL's own, which is PXB; as words or as numbers. */
+/* Return whether the level is stricter than NCCL's default, PXB. It is a word or a
+ * number. */
 static bool is_restricted(const char *level)
 {
     return is_word_of("loc nvl nvb c2c pix 0 1", level, strlen(level));
@@ -191,16 +193,17 @@ static bool receives_by_gdr(const struct look *look)
     return false;
 }
 
-/* Of GPUs before sm80 without NVLink NCCL reads host memory to send, and writes to the
- * GPU's when it receives, which another process of the node may do (NCCL,
- * src/graph/paths.cc, ncclTopoCheckGdr). */
+/* Return whether the transport only sends. On GPUs before sm80 without NVLink, NCCL sends
+ * from host memory but receives into GPU memory, perhaps in another process of the node
+ * (NCCL, src/graph/paths.cc, ncclTopoCheckGdr). */
 static bool only_sends(const struct look *look, const json_t *way)
 {
     return !json_object_get(way, "from") &&
            !json_get_str(look->settings, "NCCL_NET_GDR_READ", NULL);
 }
 
-/* Of NET/IB, or of the plugin for EFA. Others have names for what they do themselves. */
+/* Only NET/IB and the EFA plugin report GPUDirect. Other plugins use names of their
+ * own. */
 static bool can_have_gdr(const char *via)
 {
     return ncclog_is_of_ib(via) || strstr(via, "Libfabric") || strstr(via, "OFI");
@@ -255,9 +258,9 @@ static void check_gdr(struct look *look)
     look->only_sends = false;
 }
 
-/* ---- settings ---- */
+/* ---- Settings ---- */
 
-/* Names that no version knows are passed over without a word. */
+/* Report names that no version of NCCL knows; NCCL ignores them silently. */
 static void check_words(struct look *look, const char *setting, const char *words)
 {
     const char *value = json_get_str(look->settings, setting, "");
@@ -298,9 +301,10 @@ static void check_settings(struct look *look)
     check_reasons(look);
 }
 
-/* ---- warnings ---- */
+/* ---- Warnings ---- */
 
-/* Digits behind what a completion was of, which is another one each time; 0: none. */
+/* Return the number of digits after a completion's label, which differ each time, or
+ * 0. */
 static size_t operation_digits(const char *text, size_t *label)
 {
     static const char *const labels[] = {"opcode=", "opcode ", "len=", "len "};
@@ -337,7 +341,7 @@ void transport_strip_numbers(const char *text, char *out, size_t size)
     out[n] = '\0';
 }
 
-/* One finding of a process's warnings, with all of these as its lines. */
+/* Add one finding for a process's warnings, with all warnings as its lines. */
 static void found_warnings(struct look *look, const char *about, const char *before,
                            const json_t *first)
 {
@@ -364,7 +368,7 @@ static const json_t *warnings_of(const struct look *look, const char *key)
     return json_object_get(json_object_get(look->log, key), "first");
 }
 
-/* Whether one of its communicators' init is so. */
+/* Return whether any of the process's communicators has this init state. */
 static bool has_init(const struct look *look, enum transport_init init)
 {
     for (size_t i = 0; i < look->said->n_members; i++)
@@ -373,15 +377,15 @@ static bool has_init(const struct look *look, enum transport_init init)
     return false;
 }
 
-/* Of a log without INIT lines the rings say so. */
+/* Without INIT lines, the log's rings show that init completed. */
 static bool is_ready(const struct look *look)
 {
     return strcmp(json_get_str(look->log, "init", ""), "complete") == 0 ||
            json_array_size(json_object_get(look->log, "connected")) > 0;
 }
 
-/* Only NCCL's own trace says that init failed. A warning before its end may be of
- * something that NCCL did without; where nothing tells how it went on it is quoted. */
+/* Only NCCL's own trace proves a failed init. An earlier warning may be about an optional
+ * feature; it is quoted if the log does not show any progress. */
 static void check_early(struct look *look)
 {
     const char *init = json_get_str(look->log, "init", "");
@@ -397,7 +401,7 @@ static void check_early(struct look *look)
         found_warnings(look, "warning", "NCCL warned", first);
 }
 
-/* Each cause by itself, and what follows from it with it. */
+/* Report each cause with the warnings that follow from it. */
 static void check_late(struct look *look)
 {
     const json_t *first = warnings_of(look, "late_warnings");
@@ -428,7 +432,7 @@ static void check_devices(struct look *look)
     }
 }
 
-/* ---- inside of a node ---- */
+/* ---- Within a node ---- */
 
 static bool goes_by_shm(const struct look *look)
 {
@@ -452,9 +456,10 @@ static void check_p2p(struct look *look)
               "peer to peer is off between GPUs that are connected");
 }
 
-/* ---- interfaces ---- */
+/* ---- Interfaces ---- */
 
-/* What an interface of this name or address cannot do between nodes; NULL: nothing. */
+/* Describe an interface that does not connect nodes, by its name or address; NULL if it
+ * may. */
 static const char *why_local(const char *name, const char *address, bool is_ready)
 {
     static const struct {
@@ -472,7 +477,8 @@ static const char *why_local(const char *name, const char *address, bool is_read
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (strncmp(name, names[i].prefix, strlen(names[i].prefix)) == 0)
             return names[i].what;
-    /* Between hosts of one link these work: no finding where init went through. */
+    /* Link-local addresses work between hosts on one link, so there is no finding after
+     * init. */
     if (!is_ready &&
         (strncmp(address, "169.254.", 8) == 0 || strncmp(address, "fe80:", 5) == 0))
         return "an interface with a link-local address";
@@ -510,7 +516,7 @@ static void check_interfaces(struct look *look)
     }
 }
 
-/* Which HCAs the process uses of those of their kind. */
+/* Record the HCAs that the process uses, and their number on the node. */
 static void note_hcas(struct look *look)
 {
     const json_t *hcas = json_object_get(look->log, "hcas");
@@ -536,8 +542,8 @@ static void note_hcas(struct look *look)
             strcmp(json_get_str(json_array_get(hcas, i), "link", ""), link) == 0;
 }
 
-/* Sockets of the host backend, its own or UCX's, where there is RDMA that UCX could take
- * and nobody asked for sockets. */
+/* Report sockets of the host backend, its own or UCX's, if UCX could use RDMA and the
+ * user did not request sockets. */
 static void check_host(struct look *look)
 {
     const json_t *port = active_port(&look->node, "");

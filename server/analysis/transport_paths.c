@@ -1,5 +1,5 @@
-/* transport_paths.c - by which ways, where nothing speaks against them, and how much of
- * that is known */
+/* transport_paths.c - the transports of a case without findings, and which of them are
+ * unknown */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,11 +10,11 @@
 #include "server/analysis/transport_findings.h"
 #include "server/finding/finding.h"
 
-/* Whose log is known in full. */
+/* Minor versions of NCCL 2 whose log format is supported. */
 #define MINOR_FROM 18
 #define MINOR_TO 30
 
-/* ---- whose log it is ---- */
+/* ---- The log's version ---- */
 
 static bool is_foreign(const json_t *facts)
 {
@@ -51,7 +51,7 @@ bool transport_foreign(const struct findings *findings, char out[TRANSPORT_NAME_
     return found != NULL;
 }
 
-/* ---- who was not there ---- */
+/* ---- Missing ranks ---- */
 
 static void list_ranks(const struct transport_comm *comm, bool is_there, char *out,
                        size_t size)
@@ -73,7 +73,7 @@ static void list_ranks(const struct transport_comm *comm, bool is_there, char *o
     }
 }
 
-/* Nodes that have fewer ranks in the log than they say. */
+/* Report nodes whose logs cover fewer ranks than the nodes have. */
 static void name_short_nodes(const struct findings *findings,
                              struct transport_finding *one,
                              const struct transport_comm *comm)
@@ -105,7 +105,8 @@ void transport_absent(struct findings *findings)
 
         for (size_t k = 0; k < comm->n; k++)
             heard += comm->node_of[k] >= 0;
-        /* Links are made when all have come, and only START names a communicator. */
+        /* Links are created after all ranks have joined, and only START lines name a
+         * communicator. */
         if (comm->begun == 0 || comm->ended > 0 || heard >= comm->ranks ||
             comm->begun < heard || comm->has_links || !*comm->id)
             continue;
@@ -122,9 +123,9 @@ void transport_absent(struct findings *findings)
     }
 }
 
-/* ---- the ways ---- */
+/* ---- The transports ---- */
 
-/* The first node without a known way to another; -1: all have one. */
+/* Return the first node without a known transport to another node, or -1. */
 static int unconnected_node(const struct transport *t)
 {
     bool *has_way = memory_zeroed(t->n_nodes + 1, sizeof(*has_way), "a finding");
@@ -144,8 +145,8 @@ static int unconnected_node(const struct transport *t)
     return first;
 }
 
-/* The ways between nodes, else those inside of them. Some of them as one text:
- * "InfiniBand mlx5_0; shared memory". */
+/* Return the transports between nodes, or else those within nodes, as one text:
+ * "InfiniBand mlx5_0; shared memory". It lists only the first ones. */
 static json_t *ways_text(const struct findings *findings, const json_t *folded)
 {
     const json_t *ways = json_object_get(folded, "ways");
@@ -169,7 +170,7 @@ static json_t *ways_text(const struct findings *findings, const json_t *folded)
     return text;
 }
 
-/* Why there is no more than sockets, as the log says it. */
+/* Return the log lines that explain why only sockets are used. */
 static json_t *why_json(const struct findings *findings)
 {
     const struct transport *t = findings->t;

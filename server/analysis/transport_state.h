@@ -1,8 +1,7 @@
-/* transport_state.h - the struct behind transport.h, for the files that make it up
+/* transport_state.h - internal structs of transport.h
  *
- * What a log says is made small when it comes: of texts and values that are equal one is
- * kept, so that equal ones have the same address, and what speaks against the ways is
- * found then. */
+ * Reports are compacted on arrival. Equal texts and values are stored once, so that equal
+ * ones have the same address, and findings are detected at that time. */
 #ifndef RINGBENCH_SERVER_ANALYSIS_TRANSPORT_STATE_H
 #define RINGBENCH_SERVER_ANALYSIS_TRANSPORT_STATE_H
 
@@ -10,15 +9,15 @@
 
 #include "server/analysis/transport.h"
 
-/* A communicator, and on which node each of its ranks is. */
+/* A communicator and the node of each of its ranks. */
 struct transport_comm {
     const char *id;
-    int64_t ranks; /* as it says; 0: it does not */
+    int64_t ranks; /* as reported; 0: unknown */
     size_t n;
-    int *node_of;         /* by rank; -1: not known */
-    int64_t begun, ended; /* processes that say so of their init */
+    int *node_of;         /* by rank; -1: unknown */
+    int64_t begun, ended; /* processes that reported the begin or end of init */
     bool has_links;
-    /* Once all are placed: ranks that follow each other on a node are a block. */
+    /* Set after all ranks are placed: consecutive ranks on the same node form a block. */
     unsigned *block_of; /* by rank */
     int *block_nodes;
 };
@@ -27,7 +26,7 @@ void transport_comm_place(struct transport_comm *comm, int64_t rank, int node);
 void transport_comm_finish(struct transport_comm *comm);
 void transport_comm_release(struct transport_comm *comm);
 
-/* How far a communicator's init got, as its process says. */
+/* Progress of a communicator's init, as reported by its process. */
 enum transport_init {
     TRANSPORT_INIT_UNKNOWN,
     TRANSPORT_INIT_BEGUN,
@@ -41,52 +40,53 @@ struct transport_member {
     enum transport_init init;
 };
 
-/* Peers of a way that stand where their communicator's logs will say. */
+/* Peers of a transport that are resolved at the end, from their communicator's logs. */
 struct transport_peers {
     int way;
     const char *comm, *ranks; /* "1,8-15" */
 };
 
 struct transport_found {
-    /* {"about","text"} as verdicts have it; with "hca", between "text" and "rest" stands
-     * what that names, where it is known. With "is_echo" it follows from something else;
-     * with "device" it is of that HCA, and nobody says why. */
+    /* {"about","text"} for the verdict. "hca": the hardware it names, if known, is
+     * inserted between "text" and "rest". "is_echo": a consequence of another finding.
+     * "device": about that HCA, with an unknown cause. */
     const json_t *what;
-    const char *line;     /* of the log, or NULL */
-    bool unless_receives; /* no finding where another of the node receives by GPUDirect */
+    const char *line; /* of the log, or NULL */
+    bool
+        unless_receives; /* void if another process of the node receives with GPUDirect */
 };
 
-/* Of which it keeps the first. */
+/* Log lines, of which only the first are stored. */
 struct transport_lines {
     const json_t *first; /* or NULL */
     int64_t n;
 };
 
-/* One process. */
+/* The report of one process. */
 struct transport_said {
     int node;
-    int64_t rank; /* the order of what is told */
+    int64_t rank; /* determines the order of reports */
     struct transport_member *members;
     struct transport_peers *peers;
     struct transport_found *found;
     size_t n_members, n_peers, n_found, found_capacity;
-    size_t n_first;            /* of these, before who goes another way than most */
+    size_t n_first;            /* findings that precede "odd_node" in the output */
     const char *network, *why; /* or NULL */
     bool by_sockets, receives;
-    bool is_spread;      /* its communicator is of several nodes, or may be */
-    int64_t local_ranks; /* of its node, as it says; 0: it does not */
-    const char *hca;     /* the one that it uses, or NULL */
-    bool has_more_hcas;  /* it uses several, */
-    int64_t n_hcas;      /* of so many of that kind */
-    int64_t n_channels;  /* over these */
+    bool is_spread;      /* its communicator spans several nodes, or may do so */
+    int64_t local_ranks; /* on its node, as reported; 0: unknown */
+    const char *hca;     /* the HCA in use, or NULL */
+    bool has_more_hcas;  /* uses several HCAs */
+    int64_t n_hcas;      /* number of the node's HCAs of that kind */
+    int64_t n_channels;  /* over these HCAs */
     json_t *facts;       /* see take_facts() */
     struct transport_lines unread, late;
     double init_s;
 };
 
 struct transport_way {
-    json_t *json; /* without its texts and pairs */
-    /* Pairs of nodes, lower << 32 | higher; transport_sort_pairs() makes them unique. */
+    json_t *json; /* without texts and pairs */
+    /* Pairs of nodes, lower << 32 | higher. transport_sort_pairs() removes duplicates. */
     uint64_t *pairs;
     size_t n_pairs, capacity;
 };
@@ -96,20 +96,21 @@ struct transport_way {
 
 struct transport {
     size_t n_nodes, max;
-    const struct host_options *host; /* NULL: NCCL's */
+    const struct host_options *host; /* NULL: NCCL */
     bool has_logs;
     struct transport_said *said;
     size_t n_said;
-    json_t *said_at;             /* by process: its place in said */
-    struct transport_comm world; /* the case's own ranks, where they are known */
-    json_t *texts, *values;      /* each once, by its text */
+    json_t *said_at;             /* index in said, by process */
+    struct transport_comm world; /* the case's own ranks, if known */
+    json_t *texts, *values;      /* stored once, keyed by their text */
     json_t **ports;              /* by node: RDMA ports of its inventory, or NULL */
     struct transport_way ways[TRANSPORT_WAYS_MAX];
     size_t n_ways;
-    json_t *way_at; /* by what tells ways apart: its place in ways */
+    json_t *way_at; /* index in ways, keyed by kind, name and features */
 };
 
-/* The one that is kept of equal texts, and of equal values (borrowed). NULL: NULL. */
+/* Return the stored text or value that is equal (borrowed); store it if new. NULL returns
+ * NULL. */
 const char *transport_kept_text(struct transport *t, const char *text);
 json_t *transport_kept(struct transport *t, json_t *value);
 
@@ -118,15 +119,15 @@ void transport_sort_pairs(struct transport_way *way);
 void transport_add_pairs(struct transport *t, int way, int node,
                          const struct transport_comm *comm, const char *peers);
 
-/* What speaks against the ways of a process, into `said`. */
+/* Detect problems in a process's transports and add them to `said`. */
 void transport_look(struct transport *t, struct transport_said *said,
                     const json_t *inventory, const json_t *log);
 
-/* Keep the ports of a node, if they are not kept yet. */
+/* Store a node's ports unless already stored. */
 void transport_see_ports(struct transport *t, size_t node, const json_t *inventory);
 
-/* The verdicts of kind `transport` on what was folded; order: places of said, by node and
- * rank. A new array. */
+/* Return the `transport` verdicts for a result as a new array. order: indexes of said, by
+ * node and rank. */
 json_t *transport_verdicts(struct transport *t, const struct transport_input *input,
                            const size_t *order, const struct transport_comm *comms,
                            size_t n_comms, const json_t *folded);

@@ -1,4 +1,4 @@
-/* transport_take.c - what a process said of its ways, made small when it comes */
+/* transport_take.c - compacts a process's report about its transports on arrival */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +12,8 @@
 
 #define RANKS_MAX 65536
 
-/* The number of a name in an object of numbers: the next one if it is new and there are
- * fewer than `most`, or -1. */
+/* Return the number of a name in an object of numbers. A new name gets the next number,
+ * or -1 if there are already `most`. */
 static int64_t place_of(json_t *places, const char *name, size_t most)
 {
     int64_t place = json_get_int(places, name, -1);
@@ -25,7 +25,7 @@ static int64_t place_of(json_t *places, const char *name, size_t most)
     return (int64_t)n;
 }
 
-/* ---- which rank is where ---- */
+/* ---- Ranks and nodes ---- */
 
 void transport_comm_place(struct transport_comm *comm, int64_t rank, int node)
 {
@@ -43,7 +43,7 @@ void transport_comm_place(struct transport_comm *comm, int64_t rank, int node)
     comm->node_of[rank] = node;
 }
 
-/* What is said of one rank of a node is said of those beside it. */
+/* Combine consecutive ranks on a node into blocks, which have the same peers' nodes. */
 void transport_comm_finish(struct transport_comm *comm)
 {
     unsigned n = 0;
@@ -105,12 +105,12 @@ static void take_members(struct transport *t, struct transport_said *said,
     said->members = memory_zeroed(n + 1, sizeof(*said->members), "communicators");
     add_member(t, said, log);
     for (size_t i = 0; i < n; i++)
-        /* One that its processes don't name has nobody's ranks. */
+        /* Without a name, a communicator's ranks cannot be attributed. */
         if (json_object_get(json_array_get(others, i), "comm"))
             add_member(t, said, json_array_get(others, i));
 }
 
-/* ---- ways ---- */
+/* ---- Transports ---- */
 
 static const char *kind_of(const struct transport_node *node, const json_t *way)
 {
@@ -126,12 +126,12 @@ static const char *kind_of(const struct transport_node *node, const json_t *way)
     return strncmp(via, "NET/", 4) == 0   ? "plugin"
            : strncmp(via, "P2P/", 4) == 0 ? "p2p"
            : strncmp(via, "SHM", 3) == 0  ? "shm"
-           /* as versions before 2.10 say it */
+           /* in the words of versions before 2.10 */
            : strcmp(via, "direct shared memory") == 0 ? "shm"
                                                       : "other";
 }
 
-/* What tells ways apart, as one text: there are many of few. */
+/* Write a key that identifies a transport; many reports share a few transports. */
 static void way_key(const char *kind, const json_t *way, char *out, size_t size)
 {
     const json_t *gdr = json_object_get(way, "gdr"), *pxn = json_object_get(way, "pxn");
@@ -152,7 +152,7 @@ static json_t *new_way(const char *kind, const json_t *way)
     return out;
 }
 
-/* Its place; a new one where there is none. -1: there are too many. */
+/* Return the transport's index, and add it if new. -1 if there are too many. */
 static int find_way(struct transport *t, const struct transport_node *node,
                     const json_t *way)
 {
@@ -186,7 +186,8 @@ void transport_sort_pairs(struct transport_way *way)
     way->n_pairs = n;
 }
 
-/* Many processes name the same pair: repetitions go before the array grows. */
+/* Add a pair of nodes. Many processes name the same pair, so duplicates are removed
+ * before the array grows. */
 static void add_pair(struct transport_way *way, int a, int b)
 {
     uint64_t lower = (uint64_t)(a < b ? a : b), higher = (uint64_t)(a < b ? b : a);
@@ -207,7 +208,7 @@ void transport_add_pairs(struct transport *t, int way, int node,
 
     if (!comm->block_of)
         return;
-    /* They rise: who repeats them is heard once. */
+    /* Ranks ascend; repeated ranks are ignored. */
     while (cpu_list_next(&peers, &first, &last) && first >= next && first < comm->n) {
         unsigned end = comm->block_of[last < comm->n ? last : comm->n - 1];
 
@@ -227,7 +228,7 @@ static void raise(json_t *object, const char *key, int64_t value)
         json_object_set_new(object, key, json_integer(value));
 }
 
-/* comm: NULL where the ranks are the case's own. */
+/* comm: NULL if the ranks are the case's own. */
 static void add_peers(struct transport *t, struct transport_said *said, int way,
                       const char *comm, const char *ranks)
 {
@@ -238,7 +239,8 @@ static void add_peers(struct transport *t, struct transport_said *said, int way,
         transport_add_pairs(t, way, said->node, &t->world, ranks);
 }
 
-/* Whose way it is: the log's own, or another that the way names by its place. */
+/* Return the transport's communicator: the log's own, or another one referenced by
+ * index. */
 static const json_t *owner_of(const json_t *log, const json_t *way)
 {
     int64_t other = json_get_int(way, "other", -1);
@@ -283,7 +285,7 @@ static void take_ways(struct transport *t, struct transport_said *said,
         take_way(t, said, &node, is_placed, log, json_array_get(ways, i));
 }
 
-/* ---- the rest ---- */
+/* ---- Other facts ---- */
 
 static struct transport_lines lines_of(struct transport *t, const json_t *lines)
 {
@@ -317,7 +319,7 @@ void transport_see_ports(struct transport *t, size_t node, const json_t *invento
         t->ports[node] = json_incref(json_object_get(inventory, "rdma"));
 }
 
-/* ---- one log ---- */
+/* ---- One report ---- */
 
 static void release_said(struct transport_said *said)
 {
@@ -326,7 +328,7 @@ static void release_said(struct transport_said *said)
     free(said->found);
 }
 
-/* Of a process that has told before, what it tells now counts alone. */
+/* Return the process's entry. A later report replaces its earlier one. */
 static struct transport_said *
 said_of(struct transport *t, const struct transport_speaker *speaker, const json_t *log)
 {
@@ -367,7 +369,7 @@ void transport_take(struct transport *t, const struct transport_speaker *speaker
     transport_look(t, said, speaker->inventory, log);
 }
 
-/* ---- all of them ---- */
+/* ---- All reports ---- */
 
 struct transport *transport_create(size_t n_nodes, size_t max,
                                    const struct host_options *host)

@@ -1,5 +1,4 @@
-/* transport_verdicts.c - what speaks against the ways that were taken, of all processes
- */
+/* transport_verdicts.c - combines the findings of all processes into verdicts */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +11,8 @@
 #include "server/analysis/transport_findings.h"
 #include "server/finding/finding.h"
 
-/* Whether the HCA that a finding is of lacks on a node: a channel over it has nobody at
- * its other end, which is not this node's fault. */
+/* Return whether another node lacks the finding's HCA. A channel over it then has no
+ * peer, and this node is not at fault. */
 static bool has_no_partner(const struct transport *t, int node, const json_t *what)
 {
     const char *device = json_get_str(what, "device", NULL);
@@ -39,7 +38,7 @@ static void add_found(struct findings *findings, const struct transport_said *sa
     transport_finding_line(one, found->line);
 }
 
-/* ---- the ports of all nodes ---- */
+/* ---- The ports of all nodes ---- */
 
 static bool is_state(const json_t *port, const char *state)
 {
@@ -66,8 +65,8 @@ static bool explain_by(const json_t *port, const char *hca, const char *name, ch
     return true;
 }
 
-/* What a value of NCCL_IB_HCA names, `name` first, by the first node where that is
- * known. */
+/* Explain what NCCL_IB_HCA refers to (its first name is `name`), from the first node that
+ * knows it. */
 static void explain_hca(const struct transport *t, const char *hca, const char *name,
                         char *out, size_t size)
 {
@@ -77,7 +76,7 @@ static void explain_hca(const struct transport *t, const char *hca, const char *
                 return;
 }
 
-/* Of what was found that has to be explained: the whole text. */
+/* Append a finding's text, with an explanation of NCCL_IB_HCA if it needs one. */
 static void tell_what(const struct transport *t, const json_t *what, struct buf *out)
 {
     const char *hca = json_get_str(what, "hca", NULL);
@@ -100,7 +99,7 @@ static void port_key(const json_t *port, char *out, size_t size)
              (int)json_get_int(port, "port", 1));
 }
 
-/* On how many nodes each is active, by port_key(). */
+/* Return the number of nodes on which each port is active, keyed by port_key(). */
 static json_t *count_active(const struct transport *t)
 {
     json_t *counts = json_object(), *port;
@@ -117,8 +116,8 @@ static json_t *count_active(const struct transport *t)
     return counts;
 }
 
-/* A card may lie unused: a port counts that was asked for by its name, or that most
- * others use. */
+/* Return whether a port should be active: the user named it, or most other nodes use it.
+ * Other ports may be unused. */
 static bool is_missed(const json_t *port, const char *hca, const json_t *active,
                       size_t n_nodes)
 {
@@ -154,9 +153,10 @@ static void check_ports(struct findings *findings, const json_t *folded)
     json_decref(active);
 }
 
-/* ---- settings ---- */
+/* ---- Settings ---- */
 
-/* NCCL says of a variable that it takes it when it looks it up; some it does not tell. */
+/* Return whether NCCL logs the variable when it reads it. NCCL does not log some
+ * variables. */
 static bool is_told(const char *name)
 {
     static const char *const silent[] = {"NCCL_DEBUG", "NCCL_CONF",   "NCCL_NET",
@@ -173,7 +173,8 @@ static bool is_told(const char *name)
     return strncmp(name, "NCCL_", 5) == 0;
 }
 
-/* With a setting in the log at all it is known that they are logged. */
+/* Report variables that the log does not mention. If the log has no setting at all,
+ * settings may not be logged. */
 static void check_unread(struct findings *findings, const json_t *folded)
 {
     json_t *settings = json_object_get(folded, "settings"), *value;
@@ -193,10 +194,10 @@ static void check_unread(struct findings *findings, const json_t *folded)
     }
 }
 
-/* ---- who differs ---- */
+/* ---- Odd nodes ---- */
 
-/* The network of most processes, "NET/IB" for instance; NULL where that is sockets or
- * none. */
+/* Return the network of most processes, such as "NET/IB"; NULL if most use sockets or
+ * there is no majority. */
 static const char *usual_network(const struct transport *t, const size_t *order)
 {
     const char *usual = NULL;
@@ -260,7 +261,7 @@ static void look(struct findings *findings, const json_t *folded)
         transport_absent(findings);
 }
 
-/* ---- as verdicts ---- */
+/* ---- Verdicts ---- */
 
 static json_t *finding_verdict(const struct findings *findings,
                                const struct transport_finding *one)
@@ -281,8 +282,7 @@ static json_t *finding_verdict(const struct findings *findings,
     return finding_end(&finding, MESSAGE_WAY_FINDING, findings->input->mark);
 }
 
-/* Causes come first, and last what follows from something else; else as they were found.
- */
+/* Sort causes first and consequences last; otherwise keep the order. */
 static int order_of(const struct transport_finding *one)
 {
     const char *about = json_get_str(one->what, "about", "");

@@ -1,4 +1,4 @@
-/* trend.c - what a figure did over time */
+/* trend.c - changes of a figure over time */
 #include "server/analysis/trend.h"
 
 #include <math.h>
@@ -13,24 +13,24 @@
 #include "server/finding/finding.h"
 #include "server/store/store_trends.h"
 
-/* A row of the window. */
+/* Columns of a row in the window. */
 enum { AT_SERIES, AT_VALUE, AT_RUN, AT_CREATED, AT_VERSIONS };
 
-/* One series of the page; its runs are oldest first. */
+/* A series on the page; its runs are oldest first. */
 struct history {
     json_int_t series;
-    const json_t **rows; /* of the window */
-    double *levels;      /* logarithms of their values */
+    const json_t **rows; /* rows of the window */
+    double *levels;      /* logarithms of the rows' values */
     size_t n;
     struct change_point found[CHANGE_POINTS_MAX];
     int n_found;
-    double p; /* that nothing changed */
+    double p; /* under no change */
 };
 
 struct trend {
     const struct trend_figure *figure;
     double margin; /* a logarithm */
-    double level;  /* of false discoveries */
+    double level;  /* false discovery rate */
     const json_t *texts;
     struct history *histories;
     size_t n;
@@ -74,7 +74,8 @@ static json_t *versions_of(const struct trend *trend, const json_t *row)
     return json_parse(text, strlen(text), NULL);
 }
 
-/* {name: [before, since]} of those that differ between two rows; null: not known. */
+/* Return {name: [before, since]} for versions that differ between two rows; null if
+ * unknown. */
 static json_t *differing_versions(const struct trend *trend, const json_t *row_before,
                                   const json_t *row_since)
 {
@@ -102,7 +103,7 @@ static const char *text_or_none(const json_t *value)
     return json_is_string(value) ? json_string_value(value) : "none";
 }
 
-/* "nccl 2.27.3, was 2.26.2; cuda 13.0, was 12.8" */
+/* Set "$versions", such as "nccl 2.27.3, was 2.26.2; cuda 13.0, was 12.8". */
 static void set_versions(struct finding *finding, const json_t *versions)
 {
     json_t *list = json_array(), *pair;
@@ -135,7 +136,7 @@ static bool is_better(const struct trend *trend, double change)
     return (change > 0) == band_higher_is_better(trend->figure->band);
 }
 
-/* point: the change, or NULL where there is none. */
+/* point: the change, or NULL for none. */
 static void add_verdict(const struct trend *trend, const struct history *history,
                         const struct change_point *point, enum message_id message,
                         struct finding *finding)
@@ -167,7 +168,7 @@ static const struct change_point *strongest(const struct history *history)
     return most;
 }
 
-/* Evidence has no such members: the sentence alone tells the change. */
+/* The sentence alone uses these members; the evidence does not include them. */
 static void put_change(const struct trend *trend, const struct history *history,
                        const struct level_split *split, struct finding *finding)
 {
@@ -198,7 +199,7 @@ static json_t *side_json(double level, size_t runs)
     return json_pack("{s:f, s:I}", "level", exp(level), "runs", (json_int_t)runs);
 }
 
-/* Versions are named only if they changed where the change can have come. */
+/* Versions are named only if they changed in the range of the change. */
 static void add_change(const struct trend *trend, const struct history *history,
                        const struct change_point *point)
 {
@@ -249,8 +250,9 @@ static bool is_known(const struct trend *trend, json_int_t series)
     return false;
 }
 
-/* Take its rows from the window, which has the newest first. A value of 0, as the bus
- * bandwidth of a single rank, has no logarithm. Returns how many there are. */
+/* Collect the series' rows from the window, which is newest first. A value of 0, such as
+ * a single rank's bus bandwidth, has no logarithm and is skipped. Returns the number of
+ * rows. */
 static size_t gather(struct history *history, const json_t *window)
 {
     for (size_t i = json_array_size(window); i-- > 0;) {
@@ -291,7 +293,7 @@ static void read_histories(struct trend *trend, const json_t *points,
     }
 }
 
-/* A page with many series shows some change by chance. */
+/* With many series, a page shows some changes by chance, so limit p. */
 static void control_false_discoveries(struct trend *trend)
 {
     double *p = memory_zeroed(trend->n + 1, sizeof(*p), "a trend");

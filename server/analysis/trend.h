@@ -1,4 +1,4 @@
-/* trend.h - what a figure did over time: verdicts of the kind `change` */
+/* trend.h - changes of a figure over time: verdicts of the kind `change` */
 #ifndef RINGBENCH_SERVER_ANALYSIS_TREND_H
 #define RINGBENCH_SERVER_ANALYSIS_TREND_H
 
@@ -8,22 +8,22 @@
 #include "common/spec/bands.h"
 
 struct trend_figure {
-    const char *collective, *dtype; /* names of ours */
+    const char *collective, *dtype; /* names from our tables */
     bool in_place;
     enum band band;
 };
 
-/* {"collective","dtype","in_place","band","name","unit","higher_is_better"}; a new
- * reference. */
+/* Return a new object {"collective","dtype","in_place","band","name","unit",
+ * "higher_is_better"}. */
 json_t *trend_figure_json(const struct trend_figure *figure);
 
-/* What each series on a page did, from an answer of store_get_trends (points, window,
- * texts; borrowed): [{"series","run","created","change","p","verdict"}], newest
- * first. Changes within the margin (a part, 0.02 is 2 %) count as none. A series without
- * a change has null for run, created and change; its p is null if it has too few runs.
- * Over all series of so many requests together the rate of false discoveries is at most
- * CHANGE_POINTS_LEVEL: each request has an equal share of it. The points of `answer` get
- * `change`: by which part the level changed with them, or null. A new array. */
+/* Return a new array [{"series","run","created","change","p","verdict"}] for the series
+ * on a page, newest first. answer: from store_get_trends() (points, window, texts;
+ * borrowed). Changes within the margin (a fraction, 0.02 is 2 %) count as none. A series
+ * without change has null for run, created and change, and also for p if it has too few
+ * runs. The false discovery rate over all series of `requests` requests is at most
+ * CHANGE_POINTS_LEVEL; each request gets an equal share. Sets `change` of the answer's
+ * points: the fraction by which the level changed there, or null. */
 json_t *trend_verdicts(json_t *answer, const struct trend_figure *figure, double margin,
                        size_t requests);
 

@@ -1,4 +1,4 @@
-/* unreached.c - who could not reach whom, as a finding of a preflight */
+/* unreached.c - reports nodes that could not reach each other, as a preflight finding */
 #include "server/analysis/unreached.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "server/finding/finding.h"
 #include "server/finding/template.h"
 
-/* What an address is for, and what mends that it is not reached. */
+/* The purpose of an address, and the fix if it is unreachable. */
 static const struct {
     const char *over, *what, *command;
 } uses[] = {
@@ -43,9 +43,10 @@ bool unreached_add(json_t *ways, json_t *way)
     return json_array_size(ways) < UNREACHED_WAYS_MAX && !json_array_append(ways, way);
 }
 
-/* ---- Who is named ---- */
+/* ---- Nodes to name ---- */
 
-/* By node: of how many of the ways it is this end. The one with most: its number. */
+/* Find the node that most often is this end of a failed path. Return the number of
+ * paths. */
 static json_int_t most_common(const json_t *ways, const char *end, const char **node)
 {
     json_t *counts = json_object();
@@ -64,7 +65,8 @@ static json_int_t most_common(const json_t *ways, const char *end, const char **
     return most;
 }
 
-/* Move those of a node's end from one list to the other, with what is said of them. */
+/* Move the paths with a node at this end to another list, and set "node" in them. Return
+ * their number. */
 static size_t move(json_t *from, json_t *to, const char *end, const char *node)
 {
     json_t *rest = json_array(), *way;
@@ -86,9 +88,9 @@ static size_t move(json_t *from, json_t *to, const char *end, const char *node)
     return n;
 }
 
-/* ---- What is said ---- */
+/* ---- Reporting ---- */
 
-/* Of n ways from `first` on, which have one end in common. */
+/* Return a check for n paths from `first` on, which share one end. */
 static json_t *check_json(const json_t *ways, size_t first, size_t n, const char *end)
 {
     const json_t *way = json_array_get(ways, first);

@@ -1,9 +1,9 @@
-/* unreached.h - who could not reach whom, as a finding of a preflight
+/* unreached.h - reports nodes that could not reach each other, as a preflight finding
  *
- * Ranks try each other's addresses when they join. Of those that failed the fewest nodes
- * are named that have part in all (greedily, which is no more than ln n from the fewest:
- * V. Chvatal, "A greedy heuristic for the set-covering problem", Mathematics of
- * Operations Research 4(3), 1979). Plain functions; nothing is kept. */
+ * Ranks try each other's addresses when they join. The report names the fewest nodes that
+ * cover all failed paths. The greedy choice is at most a factor of ln n from the minimum
+ * (V. Chvatal, "A greedy heuristic for the set-covering problem", Mathematics of
+ * Operations Research 4(3), 1979). Pure. */
 #ifndef RINGBENCH_SERVER_ANALYSIS_UNREACHED_H
 #define RINGBENCH_SERVER_ANALYSIS_UNREACHED_H
 
@@ -13,14 +13,14 @@
 #define UNREACHED_WAYS_MAX 256
 #define UNREACHED_FINDINGS_MAX 16
 
-/* Add a way {"over": "ranks" | "nccl", "from", "to": names of nodes, "rank", "peer",
- * "address", "interface", "via", "reason"} (borrowed) to the array, once for each pair of
- * nodes; false: it has it, or there are too many. */
+/* Add a failed path to the array, once for each pair of nodes: {"over": "ranks" | "nccl",
+ * "from", "to": node names, "rank", "peer", "address", "interface", "via", "reason"}
+ * (borrowed). Returns false if the pair is present or there are too many. */
 bool unreached_add(json_t *ways, json_t *way);
 
-/* A verdict of kind preflight: {"checks": [as preflight.h has them], "ways": [those above
- * with "node", which of both is named; the first are of the first finding]}. A new
- * object. */
+/* Return a new `preflight` verdict: {"checks": [see preflight.h], "ways": [the paths,
+ * each with "node", the end that is named]}. The paths of the first finding come
+ * first. */
 json_t *unreached_verdict(const char *backend, const json_t *ways);
 
 #endif
