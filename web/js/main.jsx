@@ -6,6 +6,7 @@ import { Later } from './parts.jsx';
 import { streamSlots } from './stream_slots.mjs';
 import { ThemeSwitch } from './theme.jsx';
 import { Dialog, useAccess } from './ui.jsx';
+import { formatClock, zoneOf } from './units.mjs';
 import { formatAddress, parseAddress } from './url_state.mjs';
 import Missing from './views/missing.jsx';
 import Run from './views/run.jsx';
@@ -149,7 +150,7 @@ function Gone() {
   return (
     <div class="gone" role="alert" hidden={since === null}>
       <strong>The server does not answer</strong>
-      {since && ` since ${since.toLocaleTimeString([], { hour12: false })}. `}
+      {since && ` since ${formatClock(since)} ${zoneOf(since)}. `}
       What is shown may be old; the page reconnects by itself.
     </div>
   );

@@ -1,4 +1,5 @@
 /* nights.mjs - how runs of the same name passed their gates, day by day. No DOM. */
+import { formatDay } from './units.mjs';
 import { badVerdict } from './verdicts.mjs';
 
 export const DAYS = 14;
@@ -6,7 +7,7 @@ const NIGHTS_MIN = 2;
 const ROWS_MAX = 8;
 const DAY_MS = 24 * 3600 * 1000;
 
-export const dayOf = (time) => new Date(time).toLocaleDateString('sv');
+export const dayOf = (time) => formatDay(new Date(time));
 
 /** What GET /runs is asked for: runs whose gate passed or failed. */
 export const nightsQuery = (now) =>

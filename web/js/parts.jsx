@@ -5,7 +5,7 @@ import { copyText } from './download.mjs';
 import { stateLook, stateWord } from './states.mjs';
 import { debounce } from './timing.mjs';
 import { flipped } from './ui.jsx';
-import { shorten } from './units.mjs';
+import { formatClock, formatDay, shorten, zoneOf } from './units.mjs';
 import { ANSWERS, badVerdict } from './verdicts.mjs';
 
 /* A word with a sign, so that its colour is never all there is. */
@@ -29,31 +29,43 @@ export const AnswerPill = ({ answer, title }) => (
   </SignPill>
 );
 
+/* That figures are less certain than was asked, from the `noise` of a run's summary. */
+export const NoisePill = ({ noise }) =>
+  noise?.sentence ? (
+    <SignPill look={['~', 'warn']} title={noise.sentence}>
+      noisy
+    </SignPill>
+  ) : null;
+
 /* What became of a run: the verdict that somebody should see, else its state. */
 export function RunPill({ run }) {
   const verdict = badVerdict(run);
-  return run.state === 'completed' && verdict ? (
+  if (run.state !== 'completed') {
+    return <StatePill state={run.state} />;
+  }
+  return verdict ? (
     <AnswerPill answer={verdict.answer} title={verdict.sentence} />
+  ) : run.summary?.noise?.sentence ? (
+    <NoisePill noise={run.summary.noise} />
   ) : (
     <StatePill state={run.state} />
   );
 }
 
-/* A time of day, with the date when it is another day, or always; with the time zone in the
- * tooltip. */
-export function Time({ text, hasDay = false }) {
+/* A time of day with its zone, and with the date when it is another day, or always. `isCell`: in a
+ * table, whose heading names the zone. */
+export function Time({ text, hasDay = false, isCell = false }) {
   const time = new Date(text);
   if (Number.isNaN(time.getTime())) {
     return <span>–</span>;
   }
-  const today = !hasDay && new Date().toDateString() === time.toDateString();
-  const clock = time.toLocaleTimeString([], { hour12: false });
-  /* Swedes write dates as ISO 8601 does. */
-  const day = today ? '' : `${time.toLocaleDateString('sv')} `;
-  const zone = time.toLocaleTimeString([], { timeZoneName: 'short' }).split(' ').at(-1);
+  const day = formatDay(time);
+  const isToday = !hasDay && !isCell && formatDay(new Date()) === day;
+  const clock = formatClock(time);
+  const zone = zoneOf(time);
   return (
-    <time dateTime={text} title={`${time.toLocaleDateString('sv')} ${clock} ${zone} (${text})`}>
-      {day + clock}
+    <time dateTime={text} title={`${day} ${clock} ${zone} (${text})`}>
+      {[isToday ? '' : day, clock, isCell ? '' : zone].filter(Boolean).join(' ')}
     </time>
   );
 }

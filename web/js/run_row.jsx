@@ -1,6 +1,6 @@
 /* run_row.jsx - what lists show of a run */
 import { AnswerPill, RunPill, Time } from './parts.jsx';
-import { formatBandwidth, formatSize, shorten } from './units.mjs';
+import { formatBandwidth, formatSize, shorten, TIME_ZONE } from './units.mjs';
 import { badVerdict, verdictOf } from './verdicts.mjs';
 import { whereInWords } from './where.mjs';
 
@@ -87,7 +87,7 @@ export const NodeRuns = ({ runs }) => (
   <table class="list">
     <thead>
       <tr>
-        {['State', 'Run', 'Created', 'Workload', 'Result'].map((text) => (
+        {['State', 'Run', `Created, ${TIME_ZONE}`, 'Workload', 'Result'].map((text) => (
           <th key={text} scope="col" class={text === 'Result' ? 'number' : undefined}>
             {text}
           </th>
@@ -106,8 +106,8 @@ export const NodeRuns = ({ runs }) => (
               <a href={`/runs/${run.id}`}>{shorten(run.name || run.id, 80)}</a>
               {verdict && <div class="second muted">{verdict.sentence}</div>}
             </th>
-            <td>
-              <Time text={run.created} hasDay />
+            <td class="when">
+              <Time text={run.created} isCell />
             </td>
             <WhatCell run={run} />
             <td class="number">

@@ -1,7 +1,7 @@
 /* trend_model.mjs - trends as they are drawn (chart_model.mjs): runs that are alike as a line, where
  * versions changed, what a point is compared with. Nothing is judged here. No DOM. */
 import { compareQuery } from './url_state.mjs';
-import { formatChange, shorten } from './units.mjs';
+import { formatChange, formatClock, formatDay, shorten } from './units.mjs';
 import { whereInWords } from './where.mjs';
 
 /* In 9 of 10 comparisons so many find a change of 3 % (docs/explanation/method.md). */
@@ -240,8 +240,8 @@ export function trendPanel({ figure, points, versions, changes }, title, columns
 /* Days where there are several, else times. */
 function datesOf(columns) {
   const times = columns.map(({ created }) => new Date(created));
-  const days = times.map((time) => time.toLocaleDateString('sv'));
-  return new Set(days).size > 1 ? days : times.map((time) => time.toLocaleTimeString([], { hour12: false }));
+  const days = times.map(formatDay);
+  return new Set(days).size > 1 ? days : times.map(formatClock);
 }
 
 /* Values of an axis that holds all points, and a tenth of them at least. */

@@ -70,16 +70,36 @@ export function formatMicros(us) {
   return us >= 100 ? us.toFixed(1) : us.toFixed(2);
 }
 
+/* Swedes write dates as ISO 8601 does. One formatter each: making one takes longer than its use. */
+const DAY = new Intl.DateTimeFormat('sv');
+const CLOCK = new Intl.DateTimeFormat([], { timeStyle: 'medium', hourCycle: 'h23' });
+const ZONED = new Intl.DateTimeFormat([], { timeZoneName: 'short' });
+
+/* "2026-01-31", "23:05:00" and "GMT+1" of a time, as the reader's clock has it. */
+export const formatDay = (time) => DAY.format(time);
+export const formatClock = (time) => CLOCK.format(time);
+export const zoneOf = (time) =>
+  ZONED.formatToParts(time).find(({ type }) => type === 'timeZoneName')?.value ?? '';
+
+/* "Europe/Berlin": the reader's time zone, for the heading of a column of times. */
+export const TIME_ZONE = DAY.resolvedOptions().timeZone;
+
 /* A part of a figure: 0.021 is "2.1 %". */
 export function formatPercent(part) {
   const percent = part * 100;
   return percent >= 10 ? `${Math.round(percent)} %` : `${percent < 0.1 ? '<0.1' : percent.toFixed(1)} %`;
 }
 
-/* How much more or less: 0.041 is "+4.1 %". */
+/* From here on, a change is said as a ratio. */
+const RATIO_MIN = 9;
+
+/* How much more or less: 0.041 is "+4.1 %", 189 is "190x". */
 export function formatChange(part) {
   if (!Number.isFinite(part)) {
     return '–';
+  }
+  if (part >= RATIO_MIN) {
+    return `${significant(1 + part)}x`;
   }
   const percent = Math.abs(part * 100);
   const digits = percent < 9.95 ? 1 : 0;

@@ -278,7 +278,7 @@ test('all of a run is taken along as files', LIMIT, async (t) => {
 test('a run that is not there is said to be so', LIMIT, async (t) => {
   const { page, open } = await setUp(t, { expected: /404/ });
   await open('/runs/nothing');
-  await sees(page, 'no run nothing');
+  await sees(page, 'Run nothing not found.');
   assert.equal(await page.locator('.pill').count(), 0);
   assert.equal(await page.getByText('Run again').isVisible(), false);
 });

@@ -1,13 +1,14 @@
 /* run_head.jsx - the top of a run's page: what it is, how it goes, what can be done */
 import { useEffect, useMemo, useReducer, useState } from 'preact/hooks';
 import { isEnded } from '../events.mjs';
-import { AnswerPill, Checks, Chips, Head, Region, StatePill, Time } from '../parts.jsx';
+import { AnswerPill, Checks, Chips, Head, NoisePill, Region, StatePill, Time } from '../parts.jsx';
 import { Headline } from '../run_row.jsx';
 import { idempotencyKey } from '../spec_text.mjs';
 import { stateWord } from '../states.mjs';
 import { placement } from '../stats.mjs';
 import { Alert, Question, useAccess } from '../ui.jsx';
 import { formatBandwidth, formatDuration, formatSize, plural, secondsBetween, shorten } from '../units.mjs';
+import { formatAddress } from '../url_state.mjs';
 import { verdictLines } from '../verdicts.mjs';
 import { whereInWords } from '../where.mjs';
 import { RunEdit } from './run_edit.jsx';
@@ -39,9 +40,11 @@ export function RunBar({ app, source }) {
         {headline && (
           <span class="headline">
             <Headline found={headline} />
-            {noise?.sentence && <span class="muted"> ({noiseInWords(headline, noise)})</span>}
+            {headline.interval && <span class="muted"> ({intervalInWords(headline.interval)})</span>}
           </span>
         )}
+        <NoisePill noise={noise} />
+        {noise?.sentence && <span class="muted noise">{noise.sentence}</span>}
       </div>
       <div class="run-verdicts">
         {verdictLines(source.verdicts(), state.reason).map((line) => (
@@ -52,11 +55,8 @@ export function RunBar({ app, source }) {
   );
 }
 
-/* Where rows are less certain than the spec's noise_limit. */
-function noiseInWords({ interval }, { sentence }) {
-  const ends = interval ? interval.map((gbs) => formatBandwidth(gbs)).join(' to ') : 'unknown';
-  return interval === undefined ? sentence : `interval ${ends}; ${sentence}`;
-}
+/* "46.1 to 47.9", of the headline. */
+const intervalInWords = (ends) => ends.map(formatBandwidth).join(' to ');
 
 /* A verdict in a line, which opens to its whole sentence and its checks. */
 function VerdictLine({ answer, sentence, checks, ways }) {
@@ -283,11 +283,7 @@ function RunAlerts({ source, wrong }) {
   );
   return (
     <>
-      {error && (
-        <Alert tone="bad" title={`Run not found or not readable${meta ? ' to its end' : ''}. `}>
-          {error.message} {!meta && <a href="/">All runs</a>}
-        </Alert>
-      )}
+      {error && <ReadError error={error} id={source.id} meta={meta} />}
       {meta === null && waits && (
         <Alert tone="warn" title="Waiting for the server. ">
           The run is shown here as soon as it answers.
@@ -298,6 +294,18 @@ function RunAlerts({ source, wrong }) {
     </>
   );
 }
+
+const ReadError = ({ error, id, meta }) =>
+  error.status === 404 && !meta ? (
+    <Alert tone="bad" title={`Run ${id} not found. `}>
+      It may have been deleted. See <a href="/">all runs</a> or{' '}
+      <a href={formatAddress({ view: 'runs', query: { q: id } })}>search for it</a>.
+    </Alert>
+  ) : (
+    <Alert tone="bad" title={`The run could not be read${meta ? ' to its end' : ''}. `}>
+      {error.message} <a href="/">All runs</a>
+    </Alert>
+  );
 
 /* Why the run ended, and the wrong elements, in one box. */
 function EndAlert({ state, wrong, named }) {

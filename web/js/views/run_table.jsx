@@ -60,6 +60,7 @@ export function RunTable({ app, id, book, sort, cases, onSort, onPaper = false }
   const [first, end] = !isMany ? [0, entries.length] : onPaper ? [0, ALL_UP_TO] : range;
   const span = COLUMNS.length - (facts.hasWay ? 0 : 1);
   const note = [
+    facts.common.join(' · '),
     unrealInWords(book),
     thinnedInWords(book),
     repeatsInWords(facts.repeats),
@@ -101,6 +102,7 @@ export function RunTable({ app, id, book, sort, cases, onSort, onPaper = false }
                 <Fragment key={entry.key}>
                   <EntryRow
                     entry={entry}
+                    common={facts.common}
                     index={first + i}
                     isOpen={open.includes(entry.key)}
                     onTurn={() => setOpen(flipped(open, entry.key))}
@@ -125,15 +127,22 @@ export function RunTable({ app, id, book, sort, cases, onSort, onPaper = false }
 
 /* What the whole table shares. */
 function factsOf(entries) {
-  const facts = { types: new Set(), repeats: 0, hasWay: false, isNoisy: false };
+  const facts = { types: new Set(), common: [], repeats: 0, hasWay: false, isNoisy: false };
   for (const entry of entries) {
     facts.types.add(entry.type);
     facts.repeats = Math.max(facts.repeats, entry.out?.repeats ?? 0, entry.in?.repeats ?? 0);
     facts.hasWay ||= wayOfEntry(entry) !== '';
     facts.isNoisy ||= (entry.out?.noisy ?? 0) + (entry.in?.noisy ?? 0) > 0;
   }
+  const [type = '', ...others] = facts.types;
+  facts.common = wordsOf(
+    type,
+    (word) => others.length > 0 && others.every((one) => wordsOf(one).includes(word)),
+  );
   return facts;
 }
+
+const wordsOf = (type, isWanted = (_word) => true) => type.split(' · ').filter(isWanted);
 
 /* From which entry to which the table is in sight, or near. Open details add their height, so that
  * at most a few more are drawn. */
@@ -185,7 +194,7 @@ const Gap = ({ rows, span }) =>
     </tr>
   );
 
-function EntryRow({ entry, index, isOpen, onTurn }) {
+function EntryRow({ entry, common, index, isOpen, onTurn }) {
   const wrong = (entry.out?.wrong ?? 0) + (entry.in?.wrong ?? 0) > 0;
   const way = wayOfEntry(entry);
   return (
@@ -202,7 +211,7 @@ function EntryRow({ entry, index, isOpen, onTurn }) {
         </button>
       </th>
       <td class="number">{entry.count ?? '–'}</td>
-      <td class="type">{entry.type}</td>
+      <td class="type">{wordsOf(entry.type, (word) => !common.includes(word)).join(' · ')}</td>
       <td class="way" title={way || undefined}>
         {way}
       </td>

@@ -10,7 +10,7 @@ import { keepPlace } from '../place.mjs';
 import { Curve, Outcome, WhatCell } from '../run_row.jsx';
 import { Tray, useTray } from '../tray.jsx';
 import { usePoll } from '../ui.jsx';
-import { formatDuration, plural, secondsBetween, shorten } from '../units.mjs';
+import { formatDuration, plural, secondsBetween, shorten, TIME_ZONE } from '../units.mjs';
 import { formatAddress, LAST_DAY, runListQuery } from '../url_state.mjs';
 import { badVerdict, verdictOf } from '../verdicts.mjs';
 
@@ -24,10 +24,9 @@ const COLUMNS = [
   ['State', null],
   ['Run', null],
   ['Result', 'figure'],
-  ['Created', 'created'],
+  [`Created, ${TIME_ZONE}`, 'created'],
   ['Duration', 'duration'],
   ['Workload', null],
-  ['Progress', null],
   ['Curve', null],
 ];
 /* Answers of verdicts on runs; with the kind where several have the answer. */
@@ -46,7 +45,7 @@ const ANSWERED = [
   'transport:finding',
   'traffic:another_way',
 ];
-const NUMBERS = new Set(['Duration', 'Progress', 'Result']);
+const NUMBERS = new Set(['Duration', 'Result']);
 const NO_FILTER = { q: '', states: [], labels: [], node: '', verdict: '', since: '', until: '', cursor: '' };
 /* What is left out of a list that is sorted so. */
 const SORTED_ARE = { duration: ' that ended', figure: ' with a figure' };
@@ -182,10 +181,10 @@ function Attention({ app, nodes }) {
   const lost = (nodes ?? []).filter(({ state }) => state === 'lost');
   const suspects = [...found.suspects].filter(([name]) => nodes?.some((node) => node.name === name));
   const items = [
-    ...found.failed.map((run) => ({
+    ...byName(found.failed).map(([run, ...others]) => ({
       key: run.id,
       href: `/runs/${run.id}`,
-      text: run.name || run.id,
+      text: (run.name || run.id) + (others.length > 0 ? ` and ${others.length} more` : ''),
       pill: <RunPill run={run} />,
     })),
     ...suspects.map(([name, { answer, sentence }]) => ({
@@ -218,6 +217,16 @@ function Attention({ app, nodes }) {
       {items.length > NAMED_MAX && <span class="muted">and {items.length - NAMED_MAX} more</span>}
     </section>
   );
+}
+
+/* Runs of one name together, in their order. */
+function byName(runs) {
+  const groups = new Map();
+  for (const run of runs) {
+    const name = run.name || run.id;
+    groups.set(name, [...(groups.get(name) ?? []), run]);
+  }
+  return [...groups.values()];
 }
 
 /* "312 runs", "10000 runs or more with a figure" */
@@ -351,22 +360,28 @@ function RunRow({ run, tray }) {
         {wrong ? <div class="bad">{wrong} wrong</div> : null}
       </td>
       <td>
-        <Time text={run.created} hasDay />
+        <Time text={run.created} isCell />
       </td>
-      <td class="number">{tookInWords(run)}</td>
-      <WhatCell run={run} />
       <td class="number">
-        {run.rows_total ? `${run.rows_done} / ${run.rows_total}` : '–'}
-        {run.rows_total && run.state === 'running' ? (
-          <progress max={run.rows_total} value={run.rows_done} aria-label="Rows measured" />
-        ) : null}
+        {tookInWords(run)}
+        <Progress run={run} />
       </td>
+      <WhatCell run={run} />
       <td>
         <Curve curve={run.summary?.curve} />
       </td>
     </tr>
   );
 }
+
+/* Of a run that has not measured all of its rows. */
+const Progress = ({ run: { state, rows_total: total, rows_done: done } }) =>
+  total && done < total ? (
+    <div class="second muted">
+      {done} of {plural(total, 'row')}
+      {state === 'running' && <progress max={total} value={done} aria-label="Rows measured" />}
+    </div>
+  ) : null;
 
 function tookInWords(run) {
   if (run.started && run.ended) {

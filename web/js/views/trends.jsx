@@ -13,7 +13,7 @@ import {
 } from '../trend_model.mjs';
 import { Sparkline } from '../run_row.jsx';
 import { Alert, usePoll } from '../ui.jsx';
-import { BANDS, formatChange, plural, shorten, significant } from '../units.mjs';
+import { BANDS, formatChange, plural, shorten, significant, TIME_ZONE } from '../units.mjs';
 import { POINTS_SHOWN, trendsQuery } from '../url_state.mjs';
 import { isBad } from '../verdicts.mjs';
 
@@ -24,7 +24,7 @@ const REFRESH_MS = 30000;
 const HEIGHT = 230;
 const COLUMNS = [
   'Run',
-  'Created',
+  `Created, ${TIME_ZONE}`,
   'Value',
   '95 % interval',
   'Least to most',
@@ -247,7 +247,7 @@ const Values = ({ name, panel: { figure, points, changes, hasMore } }) => (
               <a href={`/runs/${point.run}`}>{nameOf(point)}</a>
             </th>
             <td class="when">
-              <Time text={point.created} />
+              <Time text={point.created} isCell />
             </td>
             <td class="number">{inUnit(point.value, figure)}</td>
             <td class="number">{span(point.low, point.high, figure)}</td>
