@@ -139,4 +139,20 @@ describe('docs/reference', () => {
     assert.ok(rows.length > 40, text);
     holds('metrics.md', 'metrics', table(['metric', 'type', 'labels', 'meaning'], rows));
   });
+
+  test('glossary.md has every kind of verdict, pattern, timing and band, in order', limit, async (t) => {
+    const { paths, components } = await (await startServer(t)).get('/openapi.json');
+    const { pattern, timing } = components.schemas.RunSpec.properties;
+    const bands = paths['/api/v1/trends'].get.parameters.find(({ name }) => name === 'band').schema.enum;
+    const kinds = Object.values(components.schemas).map(({ properties }) => properties?.kind?.const);
+    const page = fs.readFileSync(new URL('../../docs/reference/glossary.md', import.meta.url), 'utf8');
+    const terms = [...page.matchAll(/^\| ([^|]+) \|/gm)].map(([, term]) => term).slice(1);
+    assert.ok(kinds.includes('gate') && terms.length > 80);
+    for (const word of [...kinds, ...bands, ...pattern.enum, ...timing.enum])
+      if (word && word !== 'all') assert.ok(terms.includes(word), word);
+    assert.deepEqual(
+      terms,
+      [...new Set(terms)].sort((a, b) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1)),
+    );
+  });
 });
