@@ -14,8 +14,8 @@
 #include "common/base/log.h"
 #include "common/base/memory.h"
 #include "common/base/time_scale.h"
+#include "common/base/version.h"
 
-#define PROTOCOL 1
 #define AGENT_ID_MAX 128
 #define CONNECT_ALLOWANCE_MS 45000L /* above the server's poll limit */
 #define LEAVE_MS 5000L
@@ -199,9 +199,9 @@ static json_t *registration(const struct link *link)
 
     return json_pack(
         "{s:i, s:s, s:s, s:s, s:s?, s:O, s:I, s:s?, s:s, s:b, s:O, s:o}", "protocol",
-        PROTOCOL, "name", config->name, "boot_id", link->identity->boot_id, "version",
-        link->version, "group", config->group, "labels", config->labels, "ranks",
-        (json_int_t)config->ranks, "advertise", config->advertise, "server_host",
+        AGENT_PROTOCOL, "name", config->name, "boot_id", link->identity->boot_id,
+        "version", link->version, "group", config->group, "labels", config->labels,
+        "ranks", (json_int_t)config->ranks, "advertise", config->advertise, "server_host",
         config->server_host, "once", config->once, "inventory", link->inventory, "cases",
         link->handlers.cases(link->handlers.arg));
 }

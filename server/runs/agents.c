@@ -11,6 +11,7 @@
 #include "common/base/log.h"
 #include "common/base/memory.h"
 #include "common/base/time_scale.h"
+#include "common/base/version.h"
 #include "common/spec/batch_group.h"
 #include "common/spec/spec_value.h"
 #include "server/nodes/node.h"
@@ -230,6 +231,22 @@ static void check_addresses(const json_t *body, struct problems *problems)
     }
 }
 
+/* Versions are not translated: one of the two has to be upgraded, and the answer says
+ * which. */
+static void check_protocol(const json_t *protocol, struct problems *problems)
+{
+    json_int_t version = json_integer_value(protocol);
+
+    if (protocol && !json_is_integer(protocol))
+        problems_add(problems, "/protocol", "must be a whole number");
+    else if (protocol && version != AGENT_PROTOCOL)
+        problems_add(problems, "/protocol",
+                     "the agent speaks version %lld of the agent protocol, this server "
+                     "version %d: upgrade the %s",
+                     (long long)version, AGENT_PROTOCOL,
+                     version < AGENT_PROTOCOL ? "agent" : "server");
+}
+
 static void check_registration(const json_t *body, const char *key,
                                struct problems *problems)
 {
@@ -241,8 +258,7 @@ static void check_registration(const json_t *body, const char *key,
 
     if (!json_is_object(body))
         problems_add(problems, "", "must be an object");
-    if (json_get_int(body, "protocol", 1) != 1)
-        problems_add(problems, "/protocol", "this server speaks protocol 1");
+    check_protocol(json_object_get(body, "protocol"), problems);
     if (!id_is_node_name(name))
         problems_add(problems, "/name", "must be 1 to 253 of A-Z a-z 0-9 . _ -");
     if (strlen(boot_id) != ID_UUID_LENGTH)

@@ -120,6 +120,15 @@ describe('the agent', { concurrency: 6 }, () => {
     assert.equal(seen, 'Bearer s3cret');
   });
 
+  test('exits with what a server of another protocol says', limit, async (t) => {
+    const server = await new FakeServer(t).listen();
+    const errors = [{ pointer: '/protocol', detail: 'upgrade one of us' }];
+    server.answer = () => ({ status: 422, body: { detail: 'refused', errors } });
+    const agent = startAgent(t, server.url);
+    assert.deepEqual(await agent.ended(), { code: 1, signal: null });
+    assert.match(agent.errors.join('\n'), /\/protocol: upgrade one of us/);
+  });
+
   test('refuses a token file that anybody can read', limit, async (t) => {
     const file = path.join(tempDir(t), 'token');
     fs.writeFileSync(file, 's3cret\n');

@@ -196,6 +196,29 @@ describe('identity of nodes', { concurrency: 4 }, () => {
     assertWholeRows(run, await again.rows(id));
   });
 
+  test('another release is served, another protocol refused with who is older', limit, async (t) => {
+    const server = await startServer(t);
+    const register = (name, options) => new FakeAgent(server, name, options).register();
+    for (const [name, version] of Object.entries({ older: '0.0.1', newer: '99.0.0' })) {
+      const told = { version, protocol: 1, not_known_yet: { at: 1 } };
+      assert.equal((await register(name, told)).status, 201);
+      assert.equal((await server.node(name)).version, version);
+    }
+    for (const [protocol, older] of [
+      [0, 'agent'],
+      [2, 'server'],
+      ['1', null],
+    ]) {
+      const { errors } = assertProblem(await register('other', { protocol }), 422);
+      assert.deepEqual(
+        errors.map(({ pointer }) => pointer),
+        ['/protocol'],
+      );
+      if (older) assert.match(errors[0].detail, new RegExp(`\\b${protocol}\\b.*\\b1\\b.*\\b${older}$`));
+    }
+    assert.equal(await server.node('other'), null);
+  });
+
   test('an address that is a name is refused, not each run on the node', limit, async (t) => {
     const server = await startServer(t);
     const agent = new FakeAgent(server, 'node-1', { advertise: 'node-1.example' });

@@ -108,6 +108,10 @@ describe('programs', { concurrency: 6 }, () => {
       max: 12.5,
       rank0: { count: 6, last: 12.5, mean: 11.5, min: 10.5, max: 12.5 },
     });
+    const summary = await server.get(`/api/v1/runs/${run.id}/summary`);
+    fits('RunSummary', summary);
+    const drawn = summary.figures.find(({ metric, rank }) => metric === 'speed' && rank === 1);
+    assert.deepEqual([drawn.count, drawn.values.map(([, value]) => value)], [3, [10.5, 11.5, 12.5]]);
     const rows = await server.rows(run.id);
     for (const row of rows) fits('Figure', row);
     const { headline } = ended.summary;

@@ -1,6 +1,7 @@
 /* test_node.c - registration, commands and occupation of nodes */
 #include "common/base/json_util.h"
 #include "server/nodes/node.h"
+#include "server/runs/node_claim.h"
 #include "tests/unit/test.h"
 
 #define BOOT_1 "11111111-1111-4111-8111-111111111111"
@@ -206,5 +207,43 @@ TEST(only_sharing_runs_share)
     node_vacate(node, "run000000002", 0, 1);
     node_vacate(node, "run000000001", 0, 1);
     assert_true(node_is_free(node, false));
+    node_registry_release(&registry);
+}
+
+/* A node that left makes room before one that was lost, and the longest absent first. */
+TEST(room_is_made_by_the_node_that_left_longest_ago)
+{
+    static const struct {
+        const char *name;
+        int state;
+        int64_t last_seen_ns;
+    } known[] = {
+        {"alive", NODE_ALIVE, 1},     {"lost-early", NODE_LOST, 2},
+        {"left-late", NODE_LEFT, 5},  {"left-early", NODE_LEFT, 3},
+        {"left-later", NODE_LEFT, 6}, {"lost-late", NODE_LOST, 7},
+    };
+    static const char *const order[] = {"left-early", "left-late", "left-later",
+                                        "lost-early", "lost-late"};
+    struct node_registry registry = {0};
+    struct node_registration newcomer = {.name = "new"};
+    struct node *gone;
+    struct error err = {0};
+    bool is_new;
+
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        struct node *node = try_register(&registry, known[i].name, BOOT_1, &is_new);
+
+        node->state = known[i].state;
+        node->last_seen_ns = known[i].last_seen_ns;
+    }
+    for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+        assert_int_equal(
+            node_claim_room(&registry, (long)registry.count, &newcomer, &gone, &err), 1);
+        assert_string_equal(gone->name, order[i]);
+        node_remove(&registry, gone);
+    }
+    assert_int_equal(
+        node_claim_room(&registry, (long)registry.count, &newcomer, &gone, &err), -1);
+    assert_int_equal(err.code, ERROR_LIMIT);
     node_registry_release(&registry);
 }
