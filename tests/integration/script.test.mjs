@@ -498,6 +498,21 @@ describe('the script', { concurrency: 4 }, () => {
     }
   });
 
+  test('check does not wait for nodes that other runs use', limit, async (t) => {
+    const server = await startServer(t);
+    await startAgent(t, server, 'half', { env: noNccl });
+    const spec = { backend: 'sim', iters: 20000, nodes: { names: ['half'] } };
+    const other = await server.run({ ...spec, env: { SIM_SLEEP_FRACTION: '1', SIM_BASE_US: '100000' } });
+    await server.event(other.id, (event) => event.state === 'running');
+    const begun = Date.now();
+    const { code, out } = await call(t, server, ['check', '--nodes', 'half', '--backend', 'sim']);
+    assert.deepEqual([code, out], [2, 'not_evaluated: busy: other runs use half']);
+    assert.ok(Date.now() - begun < 20000);
+    const [{ state, labels }] = (await server.get('/api/v1/runs')).runs;
+    assert.deepEqual([state, labels], ['cancelled', { check: 'nodes' }]);
+    await server.request('POST', `/api/v1/runs/${other.id}/cancel`);
+  });
+
   test('a check outlives a restart of its server', limit, async (t) => {
     const server = await startServer(t);
     await startAgent(t, server, 'half', { env: noNccl });
