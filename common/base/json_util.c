@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/utf8.h"
 
@@ -48,6 +49,29 @@ json_t *json_find(const json_t *array, const char *key, const char *text)
         if (strcmp(json_get_str(one, key, ""), text) == 0)
             return one;
     return NULL;
+}
+
+bool json_has_string(const json_t *array, const char *text)
+{
+    for (size_t i = 0; text && i < json_array_size(array); i++) {
+        const char *one = json_string_value(json_array_get(array, i));
+
+        if (one && strcmp(one, text) == 0)
+            return true;
+    }
+    return false;
+}
+
+int64_t json_get_time(const json_t *object, const char *key)
+{
+    return clock_parse_ms(json_get_str(object, key, NULL));
+}
+
+void json_set_time(json_t *object, const char *key, int64_t wall_ms)
+{
+    char text[CLOCK_TEXT_MAX];
+
+    json_object_set_new(object, key, json_string(clock_format_ms(wall_ms, text)));
 }
 
 json_t *json_parse(const char *text, size_t len, struct error *err)

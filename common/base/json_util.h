@@ -20,6 +20,15 @@ bool json_get_bool(const json_t *object, const char *key, bool fallback);
  * as "". Borrowed, or NULL. */
 json_t *json_find(const json_t *array, const char *key, const char *text);
 
+/* Whether an array has the string (NULL: no). */
+bool json_has_string(const json_t *array, const char *text);
+
+/* A member that is a time as clock.h writes it, in milliseconds; 0 when there is none. */
+int64_t json_get_time(const json_t *object, const char *key);
+
+/* Set such a member of the object. */
+void json_set_time(json_t *object, const char *key, int64_t wall_ms);
+
 /* Parse one JSON text of `len` bytes (duplicate keys refused, no NUL in strings).
  * Returns a new reference or NULL with the line and column in *err. */
 json_t *json_parse(const char *text, size_t len, struct error *err);

@@ -60,6 +60,15 @@ void problems_add_below(struct problems *problems, const char *pointer,
     }
 }
 
+int problems_error(const struct problems *problems, const char *where, struct error *err)
+{
+    const json_t *fault = json_array_get(problems->errors, 0);
+
+    return error_set(err, ERROR_INVALID, "%.200s: %.100s: %.200s", where,
+                     json_get_str(fault, "pointer", ""),
+                     json_get_str(fault, "detail", ""));
+}
+
 bool problems_are_full(const struct problems *problems)
 {
     return json_array_size(problems->errors) >= PROBLEMS_MAX;

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "common/base/error.h"
+
 #define PROBLEMS_MAX 50
 
 struct problems {
@@ -25,6 +27,9 @@ void problems_add(struct problems *problems, const char *pointer, const char *fo
 /* Add the faults that were found in what stands at `pointer`. */
 void problems_add_below(struct problems *problems, const char *pointer,
                         const struct problems *found);
+
+/* The first fault as an error, "WHERE: /pointer: detail". Returns -1. */
+int problems_error(const struct problems *problems, const char *where, struct error *err);
 
 /* Whether further faults are only counted: what would be said of them need not be made.
  */

@@ -39,7 +39,7 @@ static int refuse_open_to_all(const char *path, struct error *err)
 static int read_one(const char *dir, const char *entry, config_file_read *read, void *arg)
 {
     char path[PATH_MAX], name[NAME_MAX + 1];
-    struct config_file file = {.name = name, .path = path};
+    struct config_file file = {.name = name, .path = path, .dir = dir};
     int result;
 
     snprintf(name, sizeof(name), "%.*s", (int)(strlen(entry) - strlen(SUFFIX)), entry);
@@ -69,6 +69,48 @@ int config_files_read(const char *dir, config_file_read *read, void *arg,
     }
     free(entries);
     return result;
+}
+
+struct loading {
+    const char *what;
+    size_t n, most;
+    config_file_take *take;
+    void *arg;
+    struct error *err;
+};
+
+static int load_one(void *arg, const struct config_file *file)
+{
+    struct loading *loading = arg;
+    struct problems problems;
+    int result = 0;
+
+    if (!file->content) {
+        *loading->err = file->err;
+        return -1;
+    }
+    if (loading->n++ == loading->most)
+        return error_set(loading->err, ERROR_LIMIT, "%.200s has more than %zu %s",
+                         file->dir, loading->most, loading->what);
+    problems_init(&problems);
+    loading->take(loading->arg, file, &problems);
+    if (problems.count > 0)
+        result = problems_error(&problems, file->path, loading->err);
+    problems_release(&problems);
+    return result;
+}
+
+int config_files_load(const char *dir, const char *what, size_t most,
+                      config_file_take *take, void *arg, struct error *err)
+{
+    struct loading loading = {what, 0, most, take, arg, err};
+    char full[PATH_MAX];
+
+    if (!dir)
+        return 0;
+    if (!realpath(dir, full))
+        return error_set_errno(err, ERROR_IO, errno, "can't read --%s %s", what, dir);
+    return config_files_read(full, load_one, &loading, err);
 }
 
 static bool is_among(const char *key, const char *known)

@@ -265,7 +265,8 @@ static void parse_json(const struct spec_field *field, json_t *value,
     size_t before = problems->count;
     json_t **kept = spec_field_at(field, spec);
 
-    field->check(value, pointer, problems);
+    if (field->check)
+        field->check(value, pointer, problems);
     if (problems->count > before)
         return;
     json_decref(*kept);

@@ -261,7 +261,7 @@ static void put_level(struct buf *out, const json_t *watch, const json_t *node)
 
 static void put_measured(struct buf *out, const json_t *watch, const json_t *node)
 {
-    int64_t measured_ms = clock_parse_ms(json_get_str(node, "measured", NULL));
+    int64_t measured_ms = json_get_time(node, "measured");
 
     if (measured_ms == 0)
         return;
@@ -290,14 +290,31 @@ static const struct {
      put_stale},
 };
 
+/* The documents of watches with their nodes, as many as there are samples for. */
+static json_t *whole_watches(const struct api *api, const json_t *list)
+{
+    json_t *whole = json_array(), *watch;
+    size_t n = 0, i;
+
+    json_array_foreach (list, i, watch) {
+        if (n >= WATCH_NODES_MAX)
+            break;
+        watch = watches_get(api->watches, json_get_str(watch, "id", ""));
+        n += json_array_size(json_object_get(watch, "nodes"));
+        json_array_append_new(whole, watch);
+    }
+    return whole;
+}
+
 static void put_watch_totals(struct buf *out, const json_t *watches)
 {
-    size_t n_nodes = 0, n_stale = 0, i;
+    int64_t n_nodes = 0, n_stale = 0;
     json_t *watch;
+    size_t i;
 
     json_array_foreach (watches, i, watch) {
-        n_nodes += json_array_size(json_object_get(watch, "nodes"));
-        n_stale += json_array_size(json_object_get(watch, "stale"));
+        n_nodes += json_get_int(json_object_get(watch, "coverage"), "nodes", 0);
+        n_stale += json_get_int(json_object_get(watch, "coverage"), "stale", 0);
     }
     family(out, "ringbench_watch_nodes", "gauge",
            "Nodes of watches; those of several count for each.");
@@ -308,10 +325,11 @@ static void put_watch_totals(struct buf *out, const json_t *watches)
 
 static void put_watches(const struct api *api, struct buf *out)
 {
-    json_t *watches = watches_json(api->watches), *suspects, *watch, *node;
+    json_t *list = watches_list(api->watches), *watches = whole_watches(api, list);
+    json_t *suspects = watches_suspects(api->watches), *watch, *node;
     size_t i, k, n;
 
-    put_watch_totals(out, watches);
+    put_watch_totals(out, list);
     for (size_t f = 0; f < sizeof(watch_families) / sizeof(watch_families[0]); f++) {
         family(out, watch_families[f].name, "gauge", watch_families[f].help);
         n = 0;
@@ -321,7 +339,7 @@ static void put_watches(const struct api *api, struct buf *out)
                     watch_families[f].put(out, watch, node);
     }
     json_decref(watches);
-    suspects = watches_suspects_json(api->watches);
+    json_decref(list);
     single(out, "ringbench_suspects", "gauge", "Nodes that watches suspect to be slow.",
            (double)json_array_size(suspects));
     family(out, "ringbench_suspect", "gauge", "1 for each of these nodes.");

@@ -49,6 +49,31 @@ static void check_program_alone(struct api *api, const json_t *body,
     json_decref(alone);
 }
 
+struct run_spec *spec_request_check(struct api *api, json_t *body,
+                                    struct problems *problems)
+{
+    const struct node_registry *nodes = scheduler_nodes(api->scheduler);
+    struct run_spec *spec = run_spec_parse(body, problems);
+    size_t before = problems->count;
+
+    if (!spec) {
+        check_program_alone(api, body, problems);
+        return NULL;
+    }
+    if (spec->fault && !api->allow_faults)
+        problems_add(problems, "/fault",
+                     "this server does not let runs ask workers to misbehave; it must "
+                     "be started with --allow-faults");
+    else
+        jobs_check(api->jobs, spec, problems);
+    if (problems->count == before && placement_knows_backend(nodes, spec, problems) &&
+        program_args_fit(nodes, spec, problems) &&
+        scheduler_plan_fits(api->scheduler, spec, problems))
+        return spec;
+    run_spec_destroy(spec);
+    return NULL;
+}
+
 struct run_spec *spec_request_parse(struct api *api, struct http_request *request,
                                     json_t *body)
 {
@@ -56,29 +81,7 @@ struct run_spec *spec_request_parse(struct api *api, struct http_request *reques
     struct run_spec *spec;
 
     problems_init(&problems);
-    spec = run_spec_parse(body, &problems);
-    if (!spec)
-        check_program_alone(api, body, &problems);
-    if (spec && spec->fault && !api->allow_faults) {
-        problems_add(&problems, "/fault",
-                     "this server does not let runs ask workers to misbehave; it must "
-                     "be started with --allow-faults");
-        run_spec_destroy(spec);
-        spec = NULL;
-    }
-    if (spec)
-        jobs_check(api->jobs, spec, &problems);
-    if (spec && problems.count > 0) {
-        run_spec_destroy(spec);
-        spec = NULL;
-    }
-    if (spec &&
-        (!placement_knows_backend(scheduler_nodes(api->scheduler), spec, &problems) ||
-         !program_args_fit(scheduler_nodes(api->scheduler), spec, &problems) ||
-         !scheduler_plan_fits(api->scheduler, spec, &problems))) {
-        run_spec_destroy(spec);
-        spec = NULL;
-    }
+    spec = spec_request_check(api, body, &problems);
     if (!spec)
         http_reply_problem(request, 422, &problems,
                            "the run can't be accepted: %zu field%s wrong%s",

@@ -10,6 +10,7 @@
 #include "server/api/lists.h"
 #include "server/api/params.h"
 #include "server/api/parked.h"
+#include "server/api/spec_request.h"
 #include "server/launch/jobs.h"
 
 /* A change on its way to the disk. */
@@ -49,12 +50,15 @@ static void reply_watch(const struct api *api, struct http_request *request,
         http_reply_problem(request, 404, NULL, "there is no watch %.40s", id);
 }
 
-static void on_kept(void *arg, const struct error *err)
+static void on_kept(void *arg, const struct error *err, const struct store_event *events,
+                    size_t n_events)
 {
     struct change *change = arg;
     struct api *api = change->parked->api;
     struct http_request *request = parked_take(change->parked);
 
+    (void)events;
+    (void)n_events;
     if (request && err)
         http_reply_error(request, err);
     else if (request && change->status == 204)
@@ -70,28 +74,23 @@ static bool read_request(struct api *api, struct http_request *request,
                          struct watch_request *out)
 {
     json_t *body = params_body(request);
-    struct problems problems, refused;
+    struct problems problems, in_spec;
     struct run_spec *spec;
     bool is_read;
 
     if (!body)
         return false;
     problems_init(&problems);
+    problems_init(&in_spec);
     spec_fields_read_into(&watch_request_fields, body, out, "", &problems);
-    watch_request_check(out, &problems);
-    spec = problems.count == 0 ? run_spec_parse(out->spec, &problems) : NULL;
-    problems_init(&refused);
-    if (spec)
-        jobs_check(api->jobs, spec, &refused);
-    problems_add_below(&problems, "/spec", &refused);
-    problems_release(&refused);
-    if (spec && spec->fault && !api->allow_faults)
-        problems_add(&problems, "/spec/fault",
-                     "needs a server that was started with --allow-faults");
-    run_spec_destroy(spec);
+    spec = out->spec ? spec_request_check(api, out->spec, &in_spec) : NULL;
+    watch_request_check(out, spec, &problems);
+    problems_add_below(&problems, "/spec", &in_spec);
     is_read = problems.count == 0;
     if (!is_read)
         http_reply_problem(request, 422, &problems, "the watch can't be accepted");
+    run_spec_destroy(spec);
+    problems_release(&in_spec);
     problems_release(&problems);
     json_decref(body);
     return is_read;
@@ -201,7 +200,7 @@ void api_suspect_list(struct http_request *request, void *arg)
 
     if (params_read(request, &suspects_route, &params))
         lists_reply(request, LIST_SUSPECTS, params.format,
-                    json_pack("{s:o}", "suspects", watches_suspects_json(api->watches)));
+                    json_pack("{s:o}", "suspects", watches_suspects(api->watches)));
 }
 
 void api_watch_list(struct http_request *request, void *arg)
@@ -211,7 +210,7 @@ void api_watch_list(struct http_request *request, void *arg)
 
     if (params_read(request, &watches_route, &params))
         lists_reply(request, LIST_WATCHES, params.format,
-                    json_pack("{s:o}", "watches", watches_json(api->watches)));
+                    json_pack("{s:o}", "watches", watches_list(api->watches)));
 }
 
 void api_watch_get(struct http_request *request, void *arg)

@@ -150,11 +150,6 @@ static void job_keep(const struct job *job)
     store_submit(job->jobs->store, job_row(job), true, NULL, NULL);
 }
 
-static int64_t time_of(const json_t *doc, const char *key)
-{
-    return clock_parse_ms(json_get_str(doc, key, NULL));
-}
-
 /* Its start may have been under way: a job without an id is looked for by its name for as
  * long as a command may take. */
 void job_restore(struct jobs *jobs, const json_t *doc)
@@ -175,9 +170,9 @@ void job_restore(struct jobs *jobs, const json_t *doc)
     while (job->state < JOB_ENDED && strcmp(job_state_names[job->state], state) != 0)
         job->state++;
     job->phase = JOB_BEGUN;
-    job->created_ms = time_of(doc, "created");
-    job->started_ms = time_of(doc, "started");
-    job->ended_ms = time_of(doc, "ended");
+    job->created_ms = json_get_time(doc, "created");
+    job->started_ms = json_get_time(doc, "started");
+    job->ended_ms = json_get_time(doc, "ended");
     job->started_at = now - (clock_wall_ms() - job->started_ms);
     if (!job_is_alive(job))
         return;

@@ -1,8 +1,6 @@
 /* launcher.c - how this server gets nodes from an engine that has them */
 #include "server/launch/launcher.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,12 +101,7 @@ static void check_who(json_t *who, const char *pointer, struct problems *problem
             problems_add(problems, pointer, "must have strings only");
 }
 
-/* Templates are checked together, by check_templates. */
-static void check_later(json_t *value, const char *pointer, struct problems *problems)
-{
-    (void)value, (void)pointer, (void)problems;
-}
-
+/* check_templates checks those that are NULL here, together. */
 #define AT(member) .offset = offsetof(struct launcher, member)
 #define TEXT(member) .kind = &spec_text, AT(member), .max = TEXT_MAX
 #define COUNT(member, high) .kind = &spec_integer, AT(member), .min = 1, .max = (high)
@@ -122,11 +115,11 @@ static void check_later(json_t *value, const char *pointer, struct problems *pro
     }
 
 static const struct spec_field start_table[] = {
-    {"argv", NULL, SPEC_REQUIRED, JSON(argv[LAUNCHER_START], check_later)},
+    {"argv", NULL, SPEC_REQUIRED, JSON(argv[LAUNCHER_START], NULL)},
     {"job", NULL, SPEC_REQUIRED, PATTERN(job, 1)},
 };
 static const struct spec_field status_table[] = {
-    {"argv", NULL, SPEC_REQUIRED, JSON(argv[LAUNCHER_STATUS], check_later)},
+    {"argv", NULL, SPEC_REQUIRED, JSON(argv[LAUNCHER_STATUS], NULL)},
     {"gone", NULL, 0, PATTERN(gone, 0)},
     {"stuck", NULL, 0, PATTERN(stuck, 0)},
     {"word", NULL, 0, PATTERN(word, 1)},
@@ -134,10 +127,10 @@ static const struct spec_field status_table[] = {
     {"every_s", "5", 0, NUMBER(every_s, 0.05, 3600)},
 };
 static const struct spec_field stop_table[] = {
-    {"argv", NULL, SPEC_REQUIRED, JSON(argv[LAUNCHER_STOP], check_later)},
+    {"argv", NULL, SPEC_REQUIRED, JSON(argv[LAUNCHER_STOP], NULL)},
 };
 static const struct spec_field find_table[] = {
-    {"argv", NULL, SPEC_REQUIRED, JSON(argv[LAUNCHER_FIND], check_later)},
+    {"argv", NULL, SPEC_REQUIRED, JSON(argv[LAUNCHER_FIND], NULL)},
 };
 static const struct spec_field limits_table[] = {
     {"nodes", "100000", 0, COUNT(most_nodes, 100000)},
@@ -155,7 +148,7 @@ static const struct spec_fields start_fields = FIELDS(start_table, "an object"),
 static const struct spec_field table[] = {
     {"description", NULL, 0, TEXT(description)},
     {"parameters", "{}", 0, JSON(parameters, check_parameters)},
-    {"env", NULL, 0, JSON(env, check_later)},
+    {"env", NULL, 0, JSON(env, NULL)},
     {"start", NULL, SPEC_REQUIRED, SPEC_MEMBERS(&start_fields)},
     {"status", NULL, SPEC_REQUIRED, SPEC_MEMBERS(&status_fields)},
     {"stop", NULL, SPEC_REQUIRED, SPEC_MEMBERS(&stop_fields)},
@@ -249,56 +242,19 @@ json_t *launcher_to_json(const struct launcher *launcher)
 
 /* ---- The directory ---- */
 
-static int set_fault(struct error *err, const char *path, const struct problems *problems)
+static void add_file(void *arg, const struct config_file *file, struct problems *problems)
 {
-    const json_t *fault = json_array_get(problems->errors, 0);
+    struct launcher_list *list = arg;
+    struct launcher *launcher = parse(file->name, file->content, file->dir, problems);
 
-    return error_set(err, ERROR_INVALID, "%.200s: %.100s: %.200s", path,
-                     json_get_str(fault, "pointer", ""),
-                     json_get_str(fault, "detail", ""));
-}
-
-struct reading {
-    struct launcher_list *list;
-    const char *dir;
-    struct error *err;
-};
-
-static int add_file(void *arg, const struct config_file *file)
-{
-    struct reading *reading = arg;
-    struct launcher_list *list = reading->list;
-    struct problems problems;
-    struct launcher *launcher;
-
-    if (!file->content) {
-        *reading->err = file->err;
-        return -1;
-    }
-    if (list->n == LAUNCHERS_MAX)
-        return error_set(reading->err, ERROR_LIMIT, "%.200s has more than %d launchers",
-                         reading->dir, LAUNCHERS_MAX);
-    problems_init(&problems);
-    launcher = parse(file->name, file->content, reading->dir, &problems);
     if (launcher)
         list->items[list->n++] = launcher;
-    else
-        set_fault(reading->err, file->path, &problems);
-    problems_release(&problems);
-    return launcher ? 0 : -1;
 }
 
 int launcher_list_load(struct launcher_list *list, const char *dir, struct error *err)
 {
-    char full[PATH_MAX];
-    struct reading reading = {list, full, err};
-
     list->n = 0;
-    if (!dir)
-        return 0;
-    if (!realpath(dir, full))
-        return error_set_errno(err, ERROR_IO, errno, "can't read --launchers %s", dir);
-    if (!config_files_read(full, add_file, &reading, err))
+    if (!config_files_load(dir, "launchers", LAUNCHERS_MAX, add_file, list, err))
         return 0;
     launcher_list_release(list);
     return -1;
@@ -330,7 +286,7 @@ char **launcher_env(const struct launcher *launcher, json_t *values, struct erro
     own = command_template_env(launcher->env, values, launcher->config_dir, &problems);
     json_object_set(own, LAUNCHER_JOB_VARIABLE, json_object_get(values, "name"));
     if (problems.count > 0)
-        set_fault(err, launcher->name, &problems);
+        problems_error(&problems, launcher->name, err);
     else
         out = command_template_environ(own);
     problems_release(&problems);

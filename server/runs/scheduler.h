@@ -119,8 +119,8 @@ int64_t scheduler_head(const struct scheduler *scheduler, const char *run);
 /* Borrowed; changes. */
 const struct node_registry *scheduler_nodes(const struct scheduler *scheduler);
 
-/* The nodes that specs may avoid: an object with a member for each, which is borrowed.
- * Call it again when that has changed. */
+/* The nodes that specs may avoid: an object with a member for each, which is borrowed and
+ * may change. */
 void scheduler_set_suspects(struct scheduler *scheduler, const json_t *suspects);
 
 /* Whether the groups of the run's pattern are not too many, by the nodes that it names or

@@ -120,7 +120,7 @@ static const char SQL_CONNECTION[] = "PRAGMA synchronous = FULL;"
 /* See store_write_watched. */
 #define SQL_WATCHED                                                                      \
     "CREATE TABLE watched ("                                                             \
-    " kind TEXT NOT NULL,"                                                               \
+    " kind TEXT NOT NULL CHECK (kind IN ('node', 'watch')),"                             \
     " id TEXT NOT NULL,"                                                                 \
     " doc TEXT NOT NULL,"                                                                \
     " PRIMARY KEY (kind, id)) WITHOUT ROWID;"

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "common/base/clock.h"
 #include "common/base/ids.h"
 #include "common/base/json_util.h"
 #include "server/watches/standing.h"
@@ -45,7 +44,7 @@ static long count_recent(const json_t *watch, const char *hook, int64_t now_ms)
     json_array_foreach (list_of(watch), i, action)
         n += strcmp(json_get_str(action, "hook", ""), hook) == 0 &&
              !is_in(action, "observed") && !is_in(action, "refused") &&
-             now_ms - clock_parse_ms(json_get_str(action, "time", NULL)) < HOUR_MS;
+             now_ms - json_get_time(action, "time") < HOUR_MS;
     return n;
 }
 
@@ -63,17 +62,8 @@ static const char *refusal_of(const json_t *watch, const struct hook *hook,
 
 static void set_held(json_t *standings, const char *node, const char *hook, bool is_held)
 {
-    json_t *standing = json_object_get(standings, node), *held;
+    json_t *held = json_object_get(standing_of(standings, node), "held");
 
-    if (!standing) {
-        standing = standing_document(node);
-        json_object_set_new(standings, node, standing);
-    }
-    held = json_object_get(standing, "held");
-    if (!held) {
-        held = json_object();
-        json_object_set_new(standing, "held", held);
-    }
     if (is_held)
         json_object_set_new(held, hook, json_true());
     else
@@ -91,44 +81,45 @@ static bool is_lasting(const struct hook_list *hooks, const struct hook *hook)
     return hook->is_per_node && !hook->undoes && (is_undone || hook->most_nodes > 0);
 }
 
-static bool add(json_t *watch, const struct hook *hook, const struct action_event *event,
-                json_t *nodes, bool may_act, json_t *standings, int64_t now_ms)
+static void add(json_t *watch, const struct hook_list *hooks, const struct hook *hook,
+                const struct action_event *event, json_t *nodes, int attempt,
+                bool may_act, json_t *standings, int64_t now_ms)
 {
     const char *refusal = refusal_of(watch, hook, standings, now_ms);
     const char *state = !may_act ? "observed" : refusal ? "refused" : "due";
-    char id[ID_RUN_LENGTH + 1], time[CLOCK_TEXT_MAX];
+    char id[ID_RUN_LENGTH + 1];
+    json_t *action;
 
     id_run(id);
-    json_array_insert_new(list_of(watch), 0,
-                          json_pack("{s:s, s:s, s:s, s:s, s:O, s:s, s:o, s:s, s:s}", "id",
-                                    id, "time", clock_format_ms(now_ms, time), "event",
-                                    event->event, "hook", hook->name, "nodes", nodes,
-                                    "run", event->run, "sentence",
-                                    json_clean_string(event->sentence), "state", state,
-                                    "output", refusal ? refusal : ""));
+    action =
+        json_pack("{s:s, s:s, s:s, s:O, s:s, s:o, s:i, s:s, s:s}", "id", id, "event",
+                  event->event, "hook", hook->name, "nodes", nodes, "run", event->run,
+                  "sentence", json_clean_string(event->sentence), "attempt", attempt,
+                  "state", state, "output", refusal ? refusal : "");
+    json_set_time(action, "time", now_ms);
+    json_array_insert_new(list_of(watch), 0, action);
     if (json_array_size(list_of(watch)) > ACTIONS_KEPT)
         json_array_remove(list_of(watch), ACTIONS_KEPT);
-    return may_act && !refusal;
+    if (is_in(action, "due") && is_lasting(hooks, hook))
+        set_held(standings, json_string_value(json_array_get(nodes, 0)), hook->name,
+                 true);
 }
 
 /* Once for each node to which it was not done yet, or was done what it undoes. */
-static void add_for_each(json_t *watch, const struct hook *hook,
-                         const struct action_event *event, bool may_act, bool is_lasting,
-                         json_t *standings, int64_t now_ms)
+static void add_for_each(json_t *watch, const struct hook_list *hooks,
+                         const struct hook *hook, const struct action_event *event,
+                         bool may_act, json_t *standings, int64_t now_ms)
 {
     json_t *name;
     size_t i;
 
     json_array_foreach (event->nodes, i, name) {
         const json_t *standing = json_object_get(standings, json_string_value(name));
-        json_t *one;
+        json_t *one = json_pack("[O]", name);
 
-        if (hook->undoes ? !is_held(standing, hook->undoes) && may_act
-                         : is_held(standing, hook->name))
-            continue;
-        one = json_pack("[O]", name);
-        if (add(watch, hook, event, one, may_act, standings, now_ms) && is_lasting)
-            set_held(standings, json_string_value(name), hook->name, true);
+        if (hook->undoes ? is_held(standing, hook->undoes) || !may_act
+                         : !is_held(standing, hook->name))
+            add(watch, hooks, hook, event, one, 1, may_act, standings, now_ms);
         json_decref(one);
     }
 }
@@ -140,14 +131,53 @@ void actions_add(json_t *watch, const struct hook_list *hooks,
     for (size_t i = 0; i < hooks->n; i++) {
         const struct hook *hook = hooks->items[i];
 
-        if (!hook_is_on(hook, event->event) || (event->is_again && !hook->undoes))
+        if (!json_has_string(hook->on, event->event) ||
+            (event->is_again && !hook->undoes))
             continue;
         if (hook->is_per_node)
-            add_for_each(watch, hook, event, may_act, is_lasting(hooks, hook), standings,
-                         now_ms);
+            add_for_each(watch, hooks, hook, event, may_act, standings, now_ms);
         else
-            add(watch, hook, event, event->nodes, may_act, standings, now_ms);
+            add(watch, hooks, hook, event, event->nodes, 1, may_act, standings, now_ms);
     }
+}
+
+/* Whether what the hook was to be run for is still so. */
+static bool is_wanted(const json_t *action, const struct hook *hook, json_t *standings)
+{
+    const char *event = json_get_str(action, "event", "");
+    const json_t *node = json_object_get(
+        standings,
+        json_string_value(json_array_get(json_object_get(action, "nodes"), 0)));
+
+    if (hook->undoes && !is_held(node, hook->undoes))
+        return false;
+    return strcmp(event, "culprit") == 0     ? standing_is_suspect(node)
+           : strcmp(event, "recovered") == 0 ? !standing_is_suspect(node)
+                                             : true;
+}
+
+bool actions_retry(json_t *watch, const struct hook_list *hooks, json_t *standings,
+                   int64_t now_ms)
+{
+    for (size_t i = json_array_size(list_of(watch)); i-- > 0;) {
+        json_t *action = json_array_get(list_of(watch), i);
+        const char *name = json_get_str(action, "hook", "");
+        const struct hook *hook = hook_list_find(hooks, name);
+        const struct action_event event = {
+            json_get_str(action, "event", ""), json_object_get(action, "nodes"),
+            json_get_str(action, "run", ""), json_get_str(action, "sentence", ""), false};
+
+        if (!json_object_get(action, "retry") ||
+            json_get_time(action, "retry") > now_ms ||
+            (hook && count_recent(watch, name, now_ms) >= hook->per_hour))
+            continue;
+        json_object_del(action, "retry");
+        if (hook && is_wanted(action, hook, standings))
+            add(watch, hooks, hook, &event, event.nodes,
+                (int)json_get_int(action, "attempt", 1) + 1, true, standings, now_ms);
+        return true;
+    }
+    return false;
 }
 
 json_t *actions_due(const json_t *watch)
@@ -158,21 +188,25 @@ json_t *actions_due(const json_t *watch)
     return NULL;
 }
 
-/* One that was killed may have had its effect. */
+/* One that was killed may have had its effect, and is not tried again. */
 void actions_end(json_t *action, const struct hook_list *hooks, const char *state,
-                 const char *output, json_t *standings)
+                 const char *output, json_t *standings, int64_t now_ms)
 {
     const struct hook *hook = hook_list_find(hooks, json_get_str(action, "hook", ""));
     const char *node =
         json_string_value(json_array_get(json_object_get(action, "nodes"), 0));
+    int64_t attempt = json_get_int(action, "attempt", 1);
+    bool has_failed = strcmp(state, "failed") == 0;
 
     json_object_set_new(action, "state", json_string(state));
     json_object_set_new(action, "output", json_clean_string(output));
+    if (has_failed && attempt < ACTION_ATTEMPTS)
+        json_set_time(action, "retry", now_ms + ACTION_RETRY_MS * attempt);
     if (!hook || !hook->is_per_node)
         return;
     if (hook->undoes && strcmp(state, "done") == 0)
         set_held(standings, node, hook->undoes, false);
-    else if (!hook->undoes && strcmp(state, "failed") == 0)
+    else if (!hook->undoes && has_failed)
         set_held(standings, node, hook->name, false);
 }
 

@@ -2,10 +2,11 @@
  * Pure: functions of the documents of the watch (sweep.h) and of nodes (standing.h).
  *
  * A watch has in "actions" the latest ones, newest first: {"id","time","event","hook",
- * "nodes","run","sentence","state","output"}. A node has in "held" the hooks that were
- * done to it and not undone, of those that another one undoes or that have most_nodes. An
- * action is stored as `due` before its command runs, so a
- * server that starts knows that it may have run, and does not run it again. */
+ * "nodes","run","sentence","attempt","state","output"}, and of one that failed and is to
+ * be tried again "retry", the time. A node has in "held" the hooks that were done to it
+ * and not undone, of those that another one undoes or that have most_nodes. An action is
+ * stored as `due` before its command runs, so a server that starts knows that it may have
+ * run, and does not run it again. */
 #ifndef RINGBENCH_SERVER_WATCHES_ACTIONS_H
 #define RINGBENCH_SERVER_WATCHES_ACTIONS_H
 
@@ -16,6 +17,10 @@
 #include "server/watches/hook.h"
 
 #define ACTIONS_KEPT 100
+
+/* A hook that fails is tried so often, the second time after a minute. */
+#define ACTION_ATTEMPTS 3
+#define ACTION_RETRY_MS 60000
 
 struct action_event {
     const char *event;
@@ -31,12 +36,17 @@ void actions_add(json_t *watch, const struct hook_list *hooks,
                  const struct action_event *event, bool may_act, json_t *standings,
                  int64_t now_ms);
 
+/* Add the next attempt of an action whose time has come, unless its hook has run as often
+ * as it may in an hour or its reason is gone. Whether there is one. */
+bool actions_retry(json_t *watch, const struct hook_list *hooks, json_t *standings,
+                   int64_t now_ms);
+
 /* The next one that is due; borrowed, or NULL. */
 json_t *actions_due(const json_t *watch);
 
 /* Its command has ended. state: "done", "failed" or "killed". */
 void actions_end(json_t *action, const struct hook_list *hooks, const char *state,
-                 const char *output, json_t *standings);
+                 const char *output, json_t *standings, int64_t now_ms);
 
 /* The server has started: what was due may have run. Whether there is any. */
 bool actions_disown(json_t *watch);

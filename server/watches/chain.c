@@ -16,29 +16,21 @@ static json_t *baseline_check(const json_t *run)
                      "check", "baseline");
 }
 
-static enum verdict_answer answer_of(const json_t *verdict,
-                                     const enum verdict_answer *known, size_t n,
-                                     enum verdict_answer usual)
+static enum verdict_answer answer_of(const json_t *verdict)
 {
-    for (size_t i = 0; i < n; i++)
+    static const enum verdict_answer known[] = {VERDICT_PASS,      VERDICT_FAIL,
+                                                VERDICT_SLOW_NODE, VERDICT_SLOW_LINK,
+                                                VERDICT_SLOW_RACK, VERDICT_NONE};
+
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
         if (verdict_says(verdict, known[i]))
             return known[i];
-    return usual;
+    return verdict_says(verdict, VERDICT_SLOW_TOGETHER) ? VERDICT_NONE
+                                                        : VERDICT_NOT_EVALUATED;
 }
 
-static void judge_pairs(const json_t *run, struct chain_step *step)
+static void judge_pairs(const json_t *culprit, struct chain_step *step)
 {
-    static const enum verdict_answer known[] = {VERDICT_SLOW_NODE, VERDICT_SLOW_LINK,
-                                                VERDICT_SLOW_RACK, VERDICT_NONE};
-    const json_t *culprit =
-        verdicts_find(json_object_get(run, "verdicts"), VERDICT_CULPRIT);
-
-    step->answer = answer_of(culprit, known, sizeof(known) / sizeof(known[0]),
-                             VERDICT_NOT_EVALUATED);
-    if (verdict_says(culprit, VERDICT_SLOW_TOGETHER))
-        step->answer = VERDICT_NONE;
-    if (culprit)
-        step->sentence = json_get_str(culprit, "sentence", "");
     step->has_judged = step->answer != VERDICT_NOT_EVALUATED;
     if (json_array_size(json_object_get(culprit, "nodes")) > 0)
         step->named = json_object_get(culprit, "nodes");
@@ -73,35 +65,45 @@ static const char *lasting_of(const json_t *check)
     return NULL;
 }
 
-static void judge_whole(const json_t *run, const char *lasting, struct chain_step *step)
+static void judge_whole(const json_t *run, const json_t *gate, const char *lasting,
+                        struct chain_step *step)
 {
-    static const enum verdict_answer known[] = {VERDICT_PASS, VERDICT_FAIL};
-    const json_t *gate = verdicts_find(json_object_get(run, "verdicts"), VERDICT_GATE);
+    const json_t *check = baseline_check(run);
 
-    step->answer = answer_of(gate, known, 2, VERDICT_NOT_EVALUATED);
-    step->was_alarm = json_object_get(baseline_check(run), "again") != NULL;
-    if (gate)
-        step->sentence = json_get_str(gate, "sentence", "");
-    step->lasting = lasting_of(baseline_check(run));
+    step->was_alarm = json_object_get(check, "again") != NULL;
+    step->is_unconfirmed = step->was_alarm && verdict_says(check, VERDICT_PASS);
+    step->lasting = lasting_of(check);
     if ((step->answer == VERDICT_FAIL && gate_failed(gate)) ||
         (step->lasting && !(lasting && strcmp(lasting, step->lasting) == 0)))
         step->follow_up = chain_pairs(run);
     step->has_judged = step->answer == VERDICT_PASS && !step->follow_up;
 }
 
+static bool has_pattern(const json_t *run, const char *pattern)
+{
+    return strcmp(json_get_str(json_object_get(run, "spec"), "pattern", "all"),
+                  pattern) == 0;
+}
+
 void chain_judge(const json_t *run, const char *lasting, struct chain_step *step)
 {
-    const char *pattern = json_get_str(json_object_get(run, "spec"), "pattern", "all");
     const char *reason = json_get_str(run, "reason", "");
+    bool is_pairs = has_pattern(run, "pairs");
+    const json_t *verdict = verdicts_find(json_object_get(run, "verdicts"),
+                                          is_pairs ? VERDICT_CULPRIT : VERDICT_GATE);
 
     *step = (struct chain_step){.answer = VERDICT_NOT_EVALUATED, .sentence = reason};
-    if (strcmp(json_get_str(run, "state", ""), "cancelled") == 0)
+    if (strcmp(json_get_str(run, "state", ""), "cancelled") == 0) {
         step->has_yielded =
             strncmp(reason, SCHEDULER_YIELDED, strlen(SCHEDULER_YIELDED)) == 0;
-    else if (strcmp(pattern, "pairs") == 0)
-        judge_pairs(run, step);
+        return;
+    }
+    step->answer = answer_of(verdict);
+    step->sentence = json_get_str(verdict, "sentence", reason);
+    if (is_pairs)
+        judge_pairs(verdict, step);
     else
-        judge_whole(run, lasting, step);
+        judge_whole(run, verdict, lasting, step);
 }
 
 /* The band that is worst by its change, of those that are judged. */
@@ -130,9 +132,8 @@ json_t *chain_level(const json_t *run)
     const json_t *band = worst_band(again ? again : json_object_get(check, "comparison"));
     const json_t *headline = json_object_get(json_object_get(run, "summary"), "headline");
     double usual = json_get_num(band, "usual", 0), base = json_get_num(band, "base", 0);
-    const char *pattern = json_get_str(json_object_get(run, "spec"), "pattern", "all");
 
-    if (strcmp(pattern, "all") != 0)
+    if (!has_pattern(run, "all"))
         return NULL;
     if (band && usual > 0)
         return json_pack("{s:O, s:O, s:f, s:f}", "figure",

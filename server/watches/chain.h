@@ -15,7 +15,8 @@
 
 struct chain_step {
     bool has_yielded;           /* to another run: measure the same nodes again later */
-    bool was_alarm;             /* slower than usual at first */
+    bool was_alarm;             /* slower than usual at first, */
+    bool is_unconfirmed;        /* and not when measured again */
     enum verdict_answer answer; /* PASS, FAIL, NOT_EVALUATED, NONE, SLOW_NODE, ... */
     const char *sentence;       /* that says why; borrowed from the run */
     json_t *named;       /* nodes that the answer names, an array; borrowed, or NULL */

@@ -1,8 +1,6 @@
 /* hook.c - hooks: commands that the server runs when a watch finds something */
 #include "server/watches/hook.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,37 +13,25 @@
 
 #define TEXT_MAX 2000
 
-const char *const hook_events[] = {"fail", "culprit", "recovered", "stale", NULL};
-
 /* What templates may have; `node` in place of `nodes` makes it a hook for each node. */
 static const char *const given[] = {"event", "watch", "name",     "nodes",
                                     "run",   "url",   "sentence", "node"};
 
-static bool is_event(const char *name)
-{
-    for (size_t i = 0; name && hook_events[i]; i++)
-        if (strcmp(hook_events[i], name) == 0)
-            return true;
-    return false;
-}
-
 static void check_on(json_t *on, const char *pointer, struct problems *problems)
 {
+    json_t *events = json_pack("[s, s, s, s]", "fail", "culprit", "recovered", "stale");
     bool is_right = json_array_size(on) > 0;
 
     for (size_t i = 0; i < json_array_size(on); i++)
-        is_right = is_right && is_event(json_string_value(json_array_get(on, i)));
+        is_right =
+            is_right && json_has_string(events, json_string_value(json_array_get(on, i)));
     if (!is_right)
         problems_add(problems, pointer,
                      "must be an array of fail, culprit, recovered and stale");
+    json_decref(events);
 }
 
-/* Templates are checked together, by check_templates. */
-static void check_later(json_t *value, const char *pointer, struct problems *problems)
-{
-    (void)value, (void)pointer, (void)problems;
-}
-
+/* check_templates checks those that are NULL here, together. */
 #define AT(member) .offset = offsetof(struct hook, member)
 #define TEXT(member) .kind = &spec_text, AT(member), .max = TEXT_MAX
 #define COUNT(member, low, high)                                                         \
@@ -55,8 +41,8 @@ static void check_later(json_t *value, const char *pointer, struct problems *pro
 static const struct spec_field table[] = {
     {"description", NULL, 0, TEXT(description)},
     {"on", NULL, SPEC_REQUIRED, JSON(on, check_on)},
-    {"argv", NULL, SPEC_REQUIRED, JSON(argv, check_later)},
-    {"env", NULL, 0, JSON(env, check_later)},
+    {"argv", NULL, SPEC_REQUIRED, JSON(argv, NULL)},
+    {"env", NULL, 0, JSON(env, NULL)},
     {"undoes", NULL, 0, TEXT(undoes)},
     {"per_hour", "10", 0, COUNT(per_hour, 1, 40)},
     {"most_nodes", NULL, 0, COUNT(most_nodes, 1, 100000)},
@@ -101,41 +87,18 @@ static void hook_free(struct hook *hook)
     free(hook);
 }
 
-struct reading {
-    struct hook_list *list;
-    const char *dir;
-    struct error *err;
-};
-
-static int add_file(void *arg, const struct config_file *file)
+static void add_file(void *arg, const struct config_file *file, struct problems *problems)
 {
-    struct reading *reading = arg;
-    struct problems problems;
-    const json_t *fault;
-    struct hook *hook;
+    struct hook_list *list = arg;
+    struct hook *hook = memory_zeroed(1, sizeof(*hook), "a hook");
 
-    if (!file->content) {
-        *reading->err = file->err;
-        return -1;
-    }
-    if (reading->list->n == HOOKS_MAX)
-        return error_set(reading->err, ERROR_LIMIT, "%.200s has more than %d hooks",
-                         reading->dir, HOOKS_MAX);
-    problems_init(&problems);
-    hook = memory_zeroed(1, sizeof(*hook), "a hook");
     hook->name = memory_text(file->name, "a hook");
-    hook->config_dir = memory_text(reading->dir, "a hook");
-    spec_fields_read_into(&fields, file->content, hook, "", &problems);
+    hook->config_dir = memory_text(file->dir, "a hook");
+    spec_fields_read_into(&fields, file->content, hook, "", problems);
     hook->is_per_node = has_node(hook->argv);
-    if (problems.count == 0)
-        check_templates(hook, &problems);
-    reading->list->items[reading->list->n++] = hook;
-    fault = json_array_get(problems.errors, 0);
-    if (fault)
-        error_set(reading->err, ERROR_INVALID, "%.200s: %.100s: %.200s", file->path,
-                  json_get_str(fault, "pointer", ""), json_get_str(fault, "detail", ""));
-    problems_release(&problems);
-    return fault ? -1 : 0;
+    if (problems->count == 0)
+        check_templates(hook, problems);
+    list->items[list->n++] = hook;
 }
 
 /* A hook that undoes none of the others would never be called. */
@@ -151,15 +114,9 @@ static int check_undoes(const struct hook_list *list, struct error *err)
 
 int hook_list_load(struct hook_list *list, const char *dir, struct error *err)
 {
-    char full[PATH_MAX];
-    struct reading reading = {list, full, err};
-
     list->n = 0;
-    if (!dir)
-        return 0;
-    if (!realpath(dir, full))
-        return error_set_errno(err, ERROR_IO, errno, "can't read --hooks %s", dir);
-    if (!config_files_read(full, add_file, &reading, err) && !check_undoes(list, err))
+    if (!config_files_load(dir, "hooks", HOOKS_MAX, add_file, list, err) &&
+        !check_undoes(list, err))
         return 0;
     hook_list_release(list);
     return -1;
@@ -177,14 +134,6 @@ const struct hook *hook_list_find(const struct hook_list *list, const char *name
         if (strcmp(list->items[i]->name, name) == 0)
             return list->items[i];
     return NULL;
-}
-
-bool hook_is_on(const struct hook *hook, const char *event)
-{
-    for (size_t i = 0; i < json_array_size(hook->on); i++)
-        if (strcmp(json_string_value(json_array_get(hook->on, i)), event) == 0)
-            return true;
-    return false;
 }
 
 int hook_start(const struct hook *hook, json_t *values, struct engine_calls *calls,

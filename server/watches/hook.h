@@ -12,8 +12,6 @@
 
 #define HOOKS_MAX 32
 
-extern const char *const hook_events[]; /* ends with NULL */
-
 struct hook {
     char *name, *config_dir;
     char *description; /* or NULL */
@@ -39,8 +37,6 @@ void hook_list_release(struct hook_list *list);
 
 /* Borrowed; NULL when there is none of that name. */
 const struct hook *hook_list_find(const struct hook_list *list, const char *name);
-
-bool hook_is_on(const struct hook *hook, const char *event);
 
 /* Run it; values: an object with all that its templates may have. -1 with the reason. */
 int hook_start(const struct hook *hook, json_t *values, struct engine_calls *calls,

@@ -1,18 +1,23 @@
 /* standing.c - whether a node is a suspect */
 #include "server/watches/standing.h"
 
-#include "common/base/clock.h"
 #include "common/base/json_util.h"
 
-json_t *standing_document(const char *node)
+json_t *standing_of(json_t *standings, const char *node)
 {
-    return json_pack("{s:s, s:s, s:[], s:n}", "kind", "node", "id", node, "results",
-                     "suspect");
+    json_t *standing = json_object_get(standings, node);
+
+    if (!standing) {
+        standing = json_pack("{s:s, s:[], s:b, s:{}}", "node", node, "results", "changed",
+                             0, "held");
+        json_object_set_new(standings, node, standing);
+    }
+    return standing;
 }
 
 bool standing_is_suspect(const json_t *node)
 {
-    return json_is_object(json_object_get(node, "suspect"));
+    return json_object_get(node, "since") != NULL;
 }
 
 bool standing_is_held(const json_t *node)
@@ -43,6 +48,15 @@ bool standing_is_clean(const json_t *node)
            !standing_is_held(node);
 }
 
+void standing_clear(json_t *node)
+{
+    json_array_clear(json_object_get(node, "results"));
+    json_object_del(node, "since");
+    json_object_del(node, "watch");
+    json_object_del(node, "run");
+    json_object_del(node, "sentence");
+}
+
 enum standing_news standing_take(json_t *node, const char *watch, const char *run,
                                  const char *sentence, bool is_named,
                                  const char *identity, int64_t now_ms)
@@ -55,33 +69,18 @@ enum standing_news standing_take(json_t *node, const char *watch, const char *ru
     if (json_array_size(results) > STANDING_RUNS)
         json_array_remove(results, STANDING_RUNS);
     if (was_suspect && !is_named) {
-        json_array_clear(results);
-        json_object_set_new(node, "suspect", json_null());
+        standing_clear(node);
         return STANDING_CLEARED;
     }
     if (is_named) {
         json_object_set_new(node, "identity", json_string(identity));
-        json_object_del(node, "is_changed");
+        json_object_set_new(node, "changed", json_false());
     }
     if (was_suspect || count_named(node) < STANDING_NAMED)
         return STANDING_SAME;
-    json_object_set_new(node, "suspect",
-                        json_pack("{s:I, s:s, s:s, s:o}", "since_ms", (json_int_t)now_ms,
-                                  "watch", watch, "run", run, "sentence",
-                                  json_clean_string(sentence)));
+    json_set_time(node, "since", now_ms);
+    json_object_set_new(node, "watch", json_string(watch));
+    json_object_set_new(node, "run", json_string(run));
+    json_object_set_new(node, "sentence", json_clean_string(sentence));
     return STANDING_SUSPECT;
-}
-
-json_t *standing_json(const json_t *node)
-{
-    const json_t *suspect = json_object_get(node, "suspect");
-    char since[CLOCK_TEXT_MAX];
-
-    return json_pack(
-        "{s:O, s:s, s:O, s:O, s:O, s:b, s:O*, s:O}", "node", json_object_get(node, "id"),
-        "since", clock_format_ms(json_get_int(suspect, "since_ms", 0), since), "watch",
-        json_object_get(suspect, "watch"), "run", json_object_get(suspect, "run"),
-        "sentence", json_object_get(suspect, "sentence"), "changed",
-        (int)json_get_bool(node, "is_changed", false), "held",
-        json_object_get(node, "held"), "results", json_object_get(node, "results"));
 }

@@ -1,11 +1,11 @@
 /* standing.h - whether a node is a suspect. Pure: functions of the node's document and of
  * what runs of watches said.
  *
- * The document of a node, as the store has it:
- * {"kind": "node", "id", "results": of the latest runs that judged it, newest first,
- *  [{"run","named"}], "suspect": null or {"since_ms","watch","run","sentence"},
- *  "identity": of its machine then, "is_changed": it is another one now,
- *  "held": see actions.h} */
+ * The document of a node, as the store has it and as docs/reference/api.md shows a
+ * suspect:
+ * {"node", "results": of the latest runs that judged it, newest first, [{"run","named"}],
+ *  "identity": of its machine when it was named, "changed": it is another one now,
+ *  "held": see actions.h}, and of a suspect "since", "watch", "run", "sentence" */
 #ifndef RINGBENCH_SERVER_WATCHES_STANDING_H
 #define RINGBENCH_SERVER_WATCHES_STANDING_H
 
@@ -22,7 +22,9 @@ enum standing_news {
     STANDING_CLEARED  /* it was one, and has passed */
 };
 
-json_t *standing_document(const char *node);
+/* The node's document of an object by names, which gets a new one as needed; borrowed. */
+json_t *standing_of(json_t *standings, const char *node);
+
 bool standing_is_suspect(const json_t *node);
 
 /* A hook was done to it and not undone. */
@@ -36,10 +38,10 @@ enum standing_news standing_take(json_t *node, const char *watch, const char *ru
                                  const char *sentence, bool is_named,
                                  const char *identity, int64_t now_ms);
 
+/* It is no suspect any more, and no run has named it. */
+void standing_clear(json_t *node);
+
 /* Nothing is left to remember: no run that counts has named it, and no hook holds it. */
 bool standing_is_clean(const json_t *node);
-
-/* As docs/reference/api.md shows a suspect. A new object. */
-json_t *standing_json(const json_t *node);
 
 #endif

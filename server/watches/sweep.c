@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "common/base/clock.h"
 #include "common/base/json_util.h"
 #include "server/finding/finding.h"
 
@@ -20,15 +19,19 @@ static const struct {
     {VERDICT_PASS, MESSAGE_SWEEP_PASS},
 };
 
+#define MISSED_MAX 100 /* names kept */
 #define ANSWERS (sizeof(answers) / sizeof(answers[0]))
 
 json_t *sweep_document(const char *id, json_t *request, const char *by, int64_t now_ms,
                        int64_t next_ms)
 {
-    return json_pack("{s:s, s:s, s:I, s:s?, s:b, s:O, s:I, s:n, s:[], s:{}, s:{}, s:[]}",
-                     "kind", "watch", "id", id, "created_ms", (json_int_t)now_ms, "by",
-                     by, "paused", 0, "request", request, "next_ms", (json_int_t)next_ms,
-                     "sweep", "sweeps", "counts", "nodes", "actions");
+    json_t *watch = json_pack("{s:s, s:s?, s:O, s:n, s:[], s:{}, s:{}, s:[], s:[]}", "id",
+                              id, "by", by, "request", request, "sweep", "sweeps",
+                              "counts", "nodes", "stale", "actions");
+
+    json_set_time(watch, "created", now_ms);
+    json_set_time(watch, "next", next_ms);
+    return watch;
 }
 
 void sweep_count(json_t *watch, const char *name, size_t n)
@@ -57,22 +60,23 @@ json_t *sweep_divide(const json_t *names, size_t most)
 
 static json_t *new_batch(json_t *nodes)
 {
-    return json_pack("{s:o, s:s, s:[]}", "nodes", nodes, "state", waiting, "runs");
+    return json_pack("{s:o, s:s, s:[], s:n, s:n}", "nodes", nodes, "state", waiting,
+                     "runs", "answer", "sentence");
 }
 
 void sweep_begin(json_t *watch, json_t *groups, int64_t due_ms, size_t skipped,
                  int64_t now_ms)
 {
-    json_t *batches = json_array(), *group;
+    json_t *batches = json_array(), *group, *sweep;
     size_t i;
 
     json_array_foreach (groups, i, group)
         json_array_append_new(batches, new_batch(json_incref(group)));
     json_decref(groups);
-    json_object_set_new(watch, "sweep",
-                        json_pack("{s:I, s:I, s:I, s:o}", "due_ms", (json_int_t)due_ms,
-                                  "begun_ms", (json_int_t)now_ms, "skipped",
-                                  (json_int_t)skipped, "batches", batches));
+    sweep = json_pack("{s:I, s:o}", "skipped", (json_int_t)skipped, "batches", batches);
+    json_set_time(sweep, "due", due_ms);
+    json_set_time(sweep, "begun", now_ms);
+    json_object_set_new(watch, "sweep", sweep);
     sweep_count(watch, "sweeps", 1);
     sweep_count(watch, "missed", skipped);
 }
@@ -111,8 +115,10 @@ size_t sweep_find_ready(const json_t *watch, sweep_is_ready *is_ready, void *arg
     json_t *batch;
 
     json_array_foreach (batches_of(watch), i, batch) {
+        /* A job that is gone by now is started again. */
         if (!is_in(batch, waiting) ||
-            !are_ready(json_object_get(batch, "nodes"), is_ready, arg))
+            (!json_is_string(json_object_get(batch, "group")) &&
+             !are_ready(json_object_get(batch, "nodes"), is_ready, arg)))
             continue;
         if (json_object_get(batch, "spec"))
             return i;
@@ -145,6 +151,14 @@ void sweep_split(json_t *watch, sweep_is_ready *is_ready, void *arg)
     }
 }
 
+/* The latest of a batch's runs. */
+static json_t *latest_run(const json_t *batch)
+{
+    const json_t *runs = json_object_get(batch, "runs");
+
+    return json_array_get(runs, json_array_size(runs) - 1);
+}
+
 const char *sweep_run(const json_t *watch, size_t *batch)
 {
     json_t *one;
@@ -153,7 +167,7 @@ const char *sweep_run(const json_t *watch, size_t *batch)
     json_array_foreach (batches_of(watch), i, one)
         if (is_in(one, measuring)) {
             *batch = i;
-            return json_get_str(one, "run", "");
+            return json_string_value(latest_run(one));
         }
     return NULL;
 }
@@ -162,13 +176,10 @@ void sweep_take_run(json_t *watch, size_t i, const char *run)
 {
     json_t *batch = sweep_batch(watch, i), *runs = json_object_get(batch, "runs");
 
-    if (run) {
-        json_object_set_new(batch, "run", json_string(run));
+    if (run)
         json_array_append_new(runs, json_string(run));
-    } else {
-        json_object_del(batch, "run");
+    else
         json_array_remove(runs, json_array_size(runs) - 1);
-    }
     set_state(batch, run ? measuring : waiting);
 }
 
@@ -180,41 +191,49 @@ static void end_batch(json_t *batch, enum verdict_answer answer, const char *sen
     set_state(batch, over);
 }
 
+/* A batch with a reason for pairs was slower twice, or has a lasting slowdown. */
+static bool is_slow(const json_t *batch)
+{
+    return json_object_get(batch, "why") != NULL;
+}
+
 void sweep_give_up(json_t *watch, size_t i, const char *why)
 {
     json_t *batch = sweep_batch(watch, i);
 
-    json_object_del(batch, "run");
-    end_batch(batch,
-              json_get_bool(batch, "is_slow", false) ? VERDICT_FAIL
-                                                     : VERDICT_NOT_EVALUATED,
-              why);
+    end_batch(batch, is_slow(batch) ? VERDICT_FAIL : VERDICT_NOT_EVALUATED, why);
 }
 
-/* Of each node of the run, when it was measured and what that came to. A run that did not
- * complete has measured none. */
-static void note_nodes(json_t *watch, const json_t *run, enum verdict_answer answer,
-                       int64_t now_ms)
+/* Of each node of the run, when it was measured and what that came to; with a launcher
+ * the batch gets its nodes here. A run that did not complete has measured none. */
+static void note_nodes(json_t *watch, json_t *batch, const json_t *run,
+                       enum verdict_answer answer, int64_t now_ms)
 {
     json_t *nodes = json_object_get(watch, "nodes"), *level = chain_level(run), *node;
+    json_t *names = json_object_get(batch, "nodes"), *known = json_object();
+    bool is_new = json_array_size(names) == 0;
     size_t i;
 
-    if (strcmp(json_get_str(run, "state", ""), "completed") != 0)
-        return;
-    json_array_foreach (json_object_get(run, "nodes"), i, node) {
-        const char *name = json_get_str(node, "name", "");
-        json_t *known = json_object_get(nodes, name);
-
-        if (!known) {
-            known = json_object();
-            json_object_set_new(nodes, name, known);
-        }
-        json_object_set_new(known, "measured_ms", json_integer((json_int_t)now_ms));
-        json_object_set(known, "run", json_object_get(run, "id"));
-        json_object_set_new(known, "answer", json_string(verdict_answer_name(answer)));
-        if (level)
-            json_object_update(known, level);
+    json_set_time(known, "measured", now_ms);
+    json_object_set(known, "run", json_object_get(run, "id"));
+    json_object_set_new(known, "answer", json_string(verdict_answer_name(answer)));
+    if (level) {
+        json_object_update(known, level);
+        json_object_set(known, "level_run", json_object_get(run, "id"));
+        json_set_time(known, "level_measured", now_ms);
     }
+    json_array_foreach (json_object_get(run, "nodes"), i, node) {
+        json_t *name = json_object_get(node, "name");
+        json_t *before = json_object_get(nodes, json_string_value(name));
+
+        if (is_new)
+            json_array_append(names, name);
+        if (before)
+            json_object_update(before, known);
+        else
+            json_object_set_new(nodes, json_string_value(name), json_copy(known));
+    }
+    json_decref(known);
     json_decref(level);
 }
 
@@ -223,12 +242,10 @@ bool sweep_take_end(json_t *watch, const json_t *run, struct chain_step *step,
 {
     size_t i;
     json_t *batch;
-    bool is_slow;
 
     if (!sweep_run(watch, &i))
         return false;
     batch = sweep_batch(watch, i);
-    json_object_del(batch, "run");
     if (step->has_yielded) {
         sweep_count(watch, "yielded", 1);
         set_state(batch, waiting);
@@ -236,15 +253,15 @@ bool sweep_take_end(json_t *watch, const json_t *run, struct chain_step *step,
     }
     sweep_count(watch, "runs", 1);
     sweep_count(watch, "alarms", step->was_alarm);
-    note_nodes(watch, run, step->answer, now_ms);
+    sweep_count(watch, "unconfirmed_alarms", step->is_unconfirmed);
+    if (strcmp(json_get_str(run, "state", ""), "completed") == 0)
+        note_nodes(watch, batch, run, step->answer, now_ms);
     if (step->follow_up) {
+        const json_t *nodes = json_object_get(json_object_get(run, "spec"), "nodes");
+
         sweep_count(watch, "fails", 1);
-        json_object_set_new(batch, "is_slow", json_true());
         json_object_set_new(batch, "spec", step->follow_up);
-        json_object_set(
-            batch, "group",
-            json_object_get(json_object_get(json_object_get(run, "spec"), "nodes"),
-                            "group"));
+        json_object_set(batch, "group", json_object_get(nodes, "group"));
         json_object_set_new(batch, "why", json_clean_string(step->sentence));
         set_state(batch, waiting);
         return false;
@@ -252,17 +269,15 @@ bool sweep_take_end(json_t *watch, const json_t *run, struct chain_step *step,
     if (step->named) {
         sweep_count(watch, "named", 1);
         json_object_set(batch, "named", step->named);
-    }
-    is_slow = json_get_bool(batch, "is_slow", false);
-    if (step->answer == VERDICT_NONE && !is_slow)
-        step->answer = VERDICT_PASS;
-    if (is_slow && !step->named) {
+    } else if (is_slow(batch)) {
         sweep_count(watch, "unexplained", 1);
         if (step->answer != VERDICT_NONE)
             step->answer = VERDICT_FAIL;
+    } else if (step->answer == VERDICT_NONE) {
+        step->answer = VERDICT_PASS;
     }
     end_batch(batch, step->answer, step->sentence);
-    return is_slow || step->named || step->answer == VERDICT_FAIL;
+    return is_slow(batch) || step->named || step->answer == VERDICT_FAIL;
 }
 
 bool sweep_is_over(const json_t *watch)
@@ -303,14 +318,12 @@ static json_t *verdict_of(const json_t *batches, size_t n_nodes, size_t n_measur
     json_array_foreach (batches, i, batch) {
         json_array_extend(runs, json_object_get(batch, "runs"));
         if (json_object_get(batch, "named"))
-            json_array_append_new(
-                named,
-                json_pack(
-                    "{s:O, s:O, s:O, s:O}", "answer", json_object_get(batch, "answer"),
-                    "nodes", json_object_get(batch, "named"), "sentence",
-                    json_object_get(batch, "sentence"), "run",
-                    json_array_get(json_object_get(batch, "runs"),
-                                   json_array_size(json_object_get(batch, "runs")) - 1)));
+            json_array_append_new(named,
+                                  json_pack("{s:O, s:O, s:O, s:O}", "answer",
+                                            json_object_get(batch, "answer"), "nodes",
+                                            json_object_get(batch, "named"), "sentence",
+                                            json_object_get(batch, "sentence"), "run",
+                                            latest_run(batch)));
     }
     finding_put(&finding, "{s:I, s:I, s:O, s:I, s:I, s:b, s:o, s:o, s:I, s:O?}", "of",
                 (json_int_t)n_nodes, "measured", (json_int_t)n_measured, "missed", missed,
@@ -324,72 +337,43 @@ static json_t *verdict_of(const json_t *batches, size_t n_nodes, size_t n_measur
     return finding_end(&finding, answers[answer].message, NULL);
 }
 
-#define MISSED_MAX 100 /* names kept */
-
-/* Nodes of the sweep's batches that it has measured, and the others. With a launcher
- * there is one batch, which names none. */
-static size_t count_measured(const json_t *watch, const json_t *batches, int64_t begun_ms,
-                             size_t *n_nodes, json_t *missed)
+bool sweep_is_stale(const json_t *watch, const char *node, const char *since,
+                    const char *from)
 {
-    const json_t *known = json_object_get(watch, "nodes");
-    size_t n = 0, i, k;
-    json_t *batch, *name, *node;
-    const char *key;
+    const json_t *known = json_object_get(json_object_get(watch, "nodes"), node);
+    const char *measured = json_get_str(known, "measured", from);
 
-    *n_nodes = 0;
-    json_array_foreach (batches, i, batch)
-        json_array_foreach (json_object_get(batch, "nodes"), k, name) {
-            node = json_object_get(known, json_string_value(name));
-            (*n_nodes)++;
-            if (json_get_int(node, "measured_ms", 0) >= begun_ms)
-                n++;
-            else if (json_array_size(missed) < MISSED_MAX)
-                json_array_append(missed, name);
-        }
-    if (*n_nodes > 0)
-        return n;
-    json_object_foreach ((json_t *)(uintptr_t)known, key, node)
-        n += json_get_int(node, "measured_ms", 0) >= begun_ms;
-    *n_nodes = n;
-    return n;
+    return !measured || strcmp(measured, since) < 0;
 }
 
 const json_t *sweep_close(json_t *watch, int64_t now_ms)
 {
-    json_t *sweep = json_object_get(watch, "sweep"), *missed = json_array(), *closed;
-    json_t *sweeps = json_object_get(watch, "sweeps");
+    json_t *sweep = json_object_get(watch, "sweep"), *missed = json_array();
+    json_t *sweeps = json_object_get(watch, "sweeps"), *closed, *batch, *name;
     const json_t *batches = json_object_get(sweep, "batches");
-    int64_t begun_ms = json_get_int(sweep, "begun_ms", 0);
-    char texts[3][CLOCK_TEXT_MAX];
-    size_t n_nodes, n = count_measured(watch, batches, begun_ms, &n_nodes, missed), i;
-    json_t *batch;
+    const char *begun = json_get_str(sweep, "begun", "");
+    size_t n_nodes = 0, n_missed = 0, i, k;
 
-    json_array_foreach (batches, i, batch)
+    json_array_foreach (batches, i, batch) {
         if (json_object_get(batch, "spec"))
             sweep_give_up(watch, i, json_get_str(batch, "why", ""));
-    closed = json_pack("{s:s, s:s, s:s, s:o}", "due",
-                       clock_format_ms(json_get_int(sweep, "due_ms", 0), texts[0]),
-                       "begun", clock_format_ms(begun_ms, texts[1]), "ended",
-                       clock_format_ms(now_ms, texts[2]), "verdict",
-                       verdict_of(batches, n_nodes, n, missed,
+        json_array_foreach (json_object_get(batch, "nodes"), k, name) {
+            n_nodes++;
+            if (!sweep_is_stale(watch, json_string_value(name), begun, NULL))
+                continue;
+            if (n_missed++ < MISSED_MAX)
+                json_array_append(missed, name);
+        }
+    }
+    closed = json_pack("{s:O, s:O, s:o}", "due", json_object_get(sweep, "due"), "begun",
+                       json_object_get(sweep, "begun"), "verdict",
+                       verdict_of(batches, n_nodes, n_nodes - n_missed, missed,
                                   (size_t)json_get_int(sweep, "skipped", 0)));
+    json_set_time(closed, "ended", now_ms);
     json_decref(missed);
     json_array_insert_new(sweeps, 0, closed);
     if (json_array_size(sweeps) > SWEEPS_KEPT)
         json_array_remove(sweeps, SWEEPS_KEPT);
     json_object_set_new(watch, "sweep", json_null());
     return closed;
-}
-
-json_t *sweep_stale(const json_t *watch, const json_t *names, int64_t since_ms)
-{
-    const json_t *known = json_object_get(watch, "nodes");
-    json_t *stale = json_array(), *name;
-    size_t i;
-
-    json_array_foreach (names, i, name)
-        if (json_get_int(json_object_get(known, json_string_value(name)), "measured_ms",
-                         0) < since_ms)
-            json_array_append(stale, name);
-    return stale;
 }

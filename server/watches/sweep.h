@@ -1,16 +1,19 @@
 /* sweep.h - one time that a watch measures its nodes, and what its row keeps of it. Pure:
  * functions of the row's document and of times and runs that the caller gives.
  *
- * The document of a watch, as the store has it (times in milliseconds):
- * {"kind","id","created_ms","by","paused","request","next_ms",
- *  "sweep": null or {"due_ms","begun_ms","skipped","batches":[{"nodes","state":
- *     "waiting|measuring|over","spec","group","run","runs","answer","sentence","named",
- *     "is_slow"}]},
+ * The document of a watch, as the store has it. Most of it is shown as it is
+ * (docs/reference/api.md):
+ * {"id","created","by","request","next": null while it is paused,
+ *  "sweep": null or {"due","begun","skipped","batches":[{"nodes","state":
+ *     "waiting|measuring|over","runs","answer","sentence","named"; "spec","group","why":
+ *     of the run that follows one that was slower twice}]},
  *  "sweeps": the latest that ended, newest first, see sweep_close,
- *  "counts": {"sweeps","runs","alarms","fails","named","unexplained","false_alarms",
- *             "yielded","missed"},
+ *  "counts":
+ * {"sweeps","runs","alarms","unconfirmed_alarms","fails","named","unexplained",
+ *             "passed_suspects","yielded","missed"},
  *  "lasting": see chain.h, "stale": names that were told to be, "actions": see actions.h,
- *  "nodes": {NAME: {"measured_ms","run","answer","figure","level","low","high"}}} */
+ *  "nodes": {NAME: {"measured","run","answer"; "figure","level","low","high",
+ *                   "level_run","level_measured": of the latest run with a level}}} */
 #ifndef RINGBENCH_SERVER_WATCHES_SWEEP_H
 #define RINGBENCH_SERVER_WATCHES_SWEEP_H
 
@@ -74,7 +77,9 @@ bool sweep_is_over(const json_t *watch);
  * {"due","begun","ended","verdict"}; the verdict is of kind `watch`. */
 const json_t *sweep_close(json_t *watch, int64_t now_ms);
 
-/* Nodes of the array that were not measured since; a new array of names. */
-json_t *sweep_stale(const json_t *watch, const json_t *names, int64_t since_ms);
+/* Whether the node was not measured since. One that never was counts from the time
+ * `from`, or NULL: as not measured. Times are texts of clock.h, which sort. */
+bool sweep_is_stale(const json_t *watch, const char *node, const char *since,
+                    const char *from);
 
 #endif

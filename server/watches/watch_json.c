@@ -7,67 +7,45 @@
 #include "server/watches/sweep.h"
 #include "server/watches/watch_request.h"
 
-static json_t *time_json(int64_t ms)
+static json_t *node_json(const json_t *doc, const char *name, bool is_stale)
 {
-    char text[CLOCK_TEXT_MAX];
-
-    return ms ? json_string(clock_format_ms(ms, text)) : json_null();
-}
-
-static json_t *batch_json(const json_t *batch)
-{
-    return json_pack(
-        "{s:O, s:O, s:O?, s:O, s:O?, s:O?}", "nodes", json_object_get(batch, "nodes"),
-        "state", json_object_get(batch, "state"), "run", json_object_get(batch, "run"),
-        "runs", json_object_get(batch, "runs"), "answer",
-        json_object_get(batch, "answer"), "sentence", json_object_get(batch, "sentence"));
-}
-
-static json_t *current_json(const json_t *sweep)
-{
-    json_t *batches = json_array(), *batch;
-    size_t i;
-
-    if (!json_is_object(sweep)) {
-        json_decref(batches);
-        return json_null();
-    }
-    json_array_foreach (json_object_get(sweep, "batches"), i, batch)
-        json_array_append_new(batches, batch_json(batch));
-    return json_pack("{s:o, s:o, s:o}", "due",
-                     time_json(json_get_int(sweep, "due_ms", 0)), "begun",
-                     time_json(json_get_int(sweep, "begun_ms", 0)), "batches", batches);
-}
-
-static json_t *node_json(const json_t *doc, const char *name, int64_t horizon_ms,
-                         int64_t now_ms)
-{
-    const json_t *known = json_object_get(json_object_get(doc, "nodes"), name);
-    int64_t measured_ms = json_get_int(known, "measured_ms", 0);
-    int64_t since_ms = measured_ms ? measured_ms : json_get_int(doc, "created_ms", 0);
-
-    return json_pack(
-        "{s:s, s:o, s:b, s:O?, s:O?, s:O?, s:O?, s:O?, s:O?}", "name", name, "measured",
-        time_json(measured_ms), "stale",
-        (int)(now_ms - since_ms > WATCH_STALE_AFTER * horizon_ms), "run",
-        json_object_get(known, "run"), "answer", json_object_get(known, "answer"),
-        "figure", json_object_get(known, "figure"), "level",
-        json_object_get(known, "level"), "low", json_object_get(known, "low"), "high",
-        json_object_get(known, "high"));
-}
-
-/* How many of the nodes were measured within the horizon, or a day if that is longer. */
-static json_t *coverage_json(const json_t *doc, const json_t *names, int64_t horizon_ms,
-                             int64_t now_ms)
-{
-    int64_t window_ms = horizon_ms > 86400000 ? horizon_ms : 86400000;
-    json_t *stale = sweep_stale(doc, names, now_ms - window_ms);
-    json_int_t n = (json_int_t)json_array_size(names);
     json_t *out =
-        json_pack("{s:I, s:I, s:I}", "measured", n - (json_int_t)json_array_size(stale),
-                  "nodes", n, "hours", (json_int_t)(window_ms / 3600000));
+        json_pack("{s:s, s:b, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n}", "name", name,
+                  "stale", (int)is_stale, "measured", "run", "answer", "figure", "level",
+                  "low", "high", "level_run", "level_measured");
 
-    json_decref(stale);
+    json_object_update(out, json_object_get(json_object_get(doc, "nodes"), name));
+    return out;
+}
+
+/* How many of the nodes were measured within the horizon, or a day if that is longer, and
+ * how many are stale. With `nodes` and `stale`, also which. */
+static json_t *coverage_json(const json_t *doc, const json_t *names, int64_t horizon_ms,
+                             int64_t now_ms, json_t *nodes, json_t *stale)
+{
+    int64_t window_ms = horizon_ms > CALENDAR_DAY_MS ? horizon_ms : CALENDAR_DAY_MS;
+    const char *created = json_get_str(doc, "created", "");
+    char recent[CLOCK_TEXT_MAX], since[CLOCK_TEXT_MAX];
+    size_t n = json_array_size(names), n_measured = 0, n_stale = 0;
+    json_t *out;
+
+    clock_format_ms(now_ms - window_ms, recent);
+    clock_format_ms(now_ms - WATCH_STALE_AFTER * horizon_ms, since);
+    for (size_t i = 0; i < n; i++) {
+        json_t *name = json_array_get(names, i);
+        const char *text = json_string_value(name);
+        bool is_stale = sweep_is_stale(doc, text, since, created);
+
+        n_measured += !sweep_is_stale(doc, text, recent, NULL);
+        n_stale += is_stale;
+        if (nodes)
+            json_array_append_new(nodes, node_json(doc, text, is_stale));
+        if (stale && is_stale)
+            json_array_append(stale, name);
+    }
+    out = json_pack("{s:I, s:I, s:I, s:I}", "measured", (json_int_t)n_measured, "nodes",
+                    (json_int_t)n, "stale", (json_int_t)n_stale, "hours",
+                    (json_int_t)(window_ms / 3600000));
     json_object_set_new(out, "sentence",
                         template_text(n == 0 ? "there is no node to measure so far"
                                              : "{measured} of {nodes} node{nodes:/s} "
@@ -76,52 +54,39 @@ static json_t *coverage_json(const json_t *doc, const json_t *names, int64_t hor
     return out;
 }
 
-/* With a launcher the nodes are those that it gave. */
-static void name_known(const json_t *doc, json_t *names)
+json_t *watch_json(const json_t *doc, json_t *nodes, int64_t horizon_ms, int64_t now_ms,
+                   bool has_nodes)
 {
-    const char *name;
-    json_t *node;
-
-    json_object_foreach (json_object_get(doc, "nodes"), name, node)
-        json_array_append_new(names, json_string(name));
-}
-
-json_t *watch_json(const json_t *doc, json_t *nodes, int64_t horizon_ms, int64_t now_ms)
-{
-    json_t *request = json_object_get(doc, "request"), *names = json_copy(nodes);
-    json_t *sweeps = json_object_get(doc, "sweeps"), *list = json_array(),
-           *stale = json_array(), *one;
-    json_t *out = json_copy(request), *sweep = json_object_get(doc, "sweep");
-    bool is_paused = json_get_bool(doc, "paused", false);
-    const char *run = NULL;
+    static const char *const of_nodes[] = {"nodes", "stale", "actions", "sweep"};
+    json_t *out = json_copy(json_object_get(doc, "request")), *names = json_copy(nodes);
+    json_t *list = has_nodes ? json_array() : NULL, *value;
+    json_t *stale = has_nodes ? json_array() : NULL;
+    const char *name, *run = NULL;
     size_t i;
 
+    /* With a launcher the nodes are those that it gave. */
     if (json_array_size(names) == 0)
-        name_known(doc, names);
-    json_array_foreach (names, i, one) {
-        json_t *node = node_json(doc, json_string_value(one), horizon_ms, now_ms);
-
-        if (json_get_bool(node, "stale", false))
-            json_array_append(stale, one);
-        json_array_append_new(list, node);
-    }
-    if (json_is_object(sweep))
+        json_object_foreach (json_object_get(doc, "nodes"), name, value)
+            json_array_append_new(names, json_string(name));
+    if (json_is_object(json_object_get(doc, "sweep")))
         run = sweep_run(doc, &i);
+    json_object_update(out, (json_t *)(uintptr_t)doc);
+    json_object_del(out, "request");
+    json_object_del(out, "lasting");
+    for (i = 0; i < sizeof(of_nodes) / sizeof(of_nodes[0]); i++)
+        if (!has_nodes)
+            json_object_del(out, of_nodes[i]);
     json_object_update_new(
         out,
         json_pack(
-            "{s:O, s:O?, s:s, s:o, s:o, s:s?, s:o, s:O?, s:O, s:o, s:O, s:o, s:o, s:O}",
-            "id", json_object_get(doc, "id"), "by", json_object_get(doc, "by"), "state",
-            is_paused               ? "paused"
-            : json_is_object(sweep) ? "measuring"
-                                    : "waiting",
-            "created", time_json(json_get_int(doc, "created_ms", 0)), "next",
-            time_json(is_paused ? 0 : json_get_int(doc, "next_ms", 0)), "run", run,
-            "sweep", current_json(sweep), "last",
-            json_object_get(json_array_get(sweeps, 0), "verdict"), "sweeps", sweeps,
-            "coverage", coverage_json(doc, names, horizon_ms, now_ms), "counts",
-            json_object_get(doc, "counts"), "nodes", list, "stale", stale, "actions",
-            json_object_get(doc, "actions")));
+            "{s:s, s:s?, s:O?, s:o, s:o*, s:o*}", "state",
+            json_is_null(json_object_get(doc, "next"))      ? "paused"
+            : json_is_object(json_object_get(doc, "sweep")) ? "measuring"
+                                                            : "waiting",
+            "run", run, "last",
+            json_object_get(json_array_get(json_object_get(doc, "sweeps"), 0), "verdict"),
+            "coverage", coverage_json(doc, names, horizon_ms, now_ms, list, stale),
+            "nodes", list, "stale", stale));
     json_decref(names);
     return out;
 }

@@ -3,10 +3,13 @@
 #define RINGBENCH_SERVER_WATCHES_WATCH_JSON_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* doc: of sweep.h; nodes: an array of the names that the watch selects now; horizon_ms:
- * its usual time from sweep to sweep. A new object. */
-json_t *watch_json(const json_t *doc, json_t *nodes, int64_t horizon_ms, int64_t now_ms);
+ * its usual time from sweep to sweep; has_nodes: with what it has of single nodes. A new
+ * object. */
+json_t *watch_json(const json_t *doc, json_t *nodes, int64_t horizon_ms, int64_t now_ms,
+                   bool has_nodes);
 
 #endif

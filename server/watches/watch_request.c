@@ -13,14 +13,9 @@
 
 const char *const watch_modes[] = {"observe", "act", NULL};
 
-/* Each is checked by watch_request_check. */
-static void check_later(json_t *value, const char *pointer, struct problems *problems)
-{
-    (void)value, (void)pointer, (void)problems;
-}
-
+/* watch_request_check checks what is JSON here. */
 #define AT(member) .offset = offsetof(struct watch_request, member)
-#define JSON(member) .kind = &spec_json, AT(member), .check = check_later
+#define JSON(member) .kind = &spec_json, AT(member)
 
 static const struct spec_field table[] = {
     {"name", NULL, SPEC_REQUIRED, .kind = &spec_text, AT(name), .max = WATCH_NAME_MAX},
@@ -37,16 +32,12 @@ const struct spec_fields watch_request_fields = {
     table, sizeof(table) / sizeof(table[0]),
     "an object such as {\"name\": \"nightly\", \"every\": \"24h\", \"spec\": {}}"};
 
-/* The problems of a run's spec, with their pointers below /spec. */
-static void check_spec(const struct watch_request *request, struct problems *problems)
+void watch_request_check(struct watch_request *request, const struct run_spec *spec,
+                         struct problems *problems)
 {
-    struct problems found;
-    struct run_spec *spec;
-
-    problems_init(&found);
-    spec = run_spec_parse(request->spec, &found);
-    problems_add_below(problems, "/spec", &found);
-    problems_release(&found);
+    if (request->every)
+        calendar_read_every(&request->calendar, request->every, "/every", problems);
+    calendar_read_window(&request->calendar, request->window, "/window", problems);
     if (spec && !spec->launch.name && spec->nodes.count)
         problems_add(problems, "/spec/nodes/count",
                      "is for a launcher; a watch measures all nodes that names, group "
@@ -57,28 +48,12 @@ static void check_spec(const struct watch_request *request, struct problems *pro
     if (spec && spec->avoid_suspects)
         problems_add(problems, "/spec/avoid_suspects",
                      "must be false: a watch measures suspects until they pass");
-    run_spec_destroy(spec);
-}
-
-void watch_request_check(struct watch_request *request, struct problems *problems)
-{
-    if (request->every)
-        calendar_read_every(&request->calendar, request->every, "/every", problems);
-    calendar_read_window(&request->calendar, request->window, "/window", problems);
-    if (request->spec)
-        check_spec(request, problems);
 }
 
 json_t *watch_request_json(const struct watch_request *request)
 {
-    json_t *out = json_pack("{s:s, s:O, s:O, s:O*, s:b, s:s}", "name", request->name,
-                            "spec", request->spec, "every", request->every, "window",
-                            request->window, "idle_only", (int)request->idle_only, "mode",
-                            watch_modes[request->mode]);
-
-    if (request->nodes_at_once)
-        json_object_set_new(out, "nodes_at_once", json_integer(request->nodes_at_once));
-    return out;
+    return spec_fields_show(&watch_request_fields,
+                            (const struct run_spec *)(const void *)request, 0, 0);
 }
 
 void watch_request_release(struct watch_request *request)

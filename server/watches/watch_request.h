@@ -31,9 +31,10 @@ struct watch_request {
 /* The fields of the body, for params_read_body. */
 extern const struct spec_fields watch_request_fields;
 
-/* What the fields' table leaves: the calendar, and the spec as that of a run. Add what is
- * wrong. */
-void watch_request_check(struct watch_request *request, struct problems *problems);
+/* What the fields' table leaves: the calendar, and what only a watch asks of its spec
+ * (NULL: it is not known). Add what is wrong. */
+void watch_request_check(struct watch_request *request, const struct run_spec *spec,
+                         struct problems *problems);
 
 /* As it was given, with every default. A new object, which watch_request_fields reads. */
 json_t *watch_request_json(const struct watch_request *request);

@@ -17,7 +17,7 @@
 #include "server/store/run_packed.h"
 #include "server/store/store_work.h"
 #include "server/watches/actions.h"
-#include "server/watches/hook.h"
+#include "server/watches/hook_runner.h"
 #include "server/watches/standing.h"
 #include "server/watches/sweep.h"
 #include "server/watches/watch_json.h"
@@ -41,19 +41,15 @@ struct watch {
     struct watch_request request;
     bool is_awaiting;            /* an answer of the store is on its way: */
     bool is_gone;                /* deleted: that answer frees it */
-    size_t batch;                /* that is being posted, */
-    char run[ID_RUN_LENGTH + 1]; /* by this run; or whose end is being read, */
-    json_t *ended;               /* and its document; NULL: there is none */
+    char run[ID_RUN_LENGTH + 1]; /* that is being posted, or whose end is being read: */
+    json_t *ended;               /* its document, or NULL */
 };
 
 struct watches {
     struct watches_config config;
     json_t *nodes;    /* by name: standing.h; the store has them */
     json_t *suspects; /* by name, of these */
-    struct hook_list hooks;
-    char *hooks_dir, *url;
-    struct engine_calls calls;
-    LIST_HEAD(, hook_call) hook_calls; /* of these commands */
+    struct hook_runner *hooks;
     uv_loop_t *loop;
     TAILQ_HEAD(, watch) list;
     size_t n;
@@ -124,11 +120,12 @@ static bool end_await(struct watch *watch)
 static void on_posted(void *arg, const struct error *err, const char *run)
 {
     struct watch *watch = arg;
+    size_t batch;
 
-    if (err && !watch->is_gone) {
+    if (err && !watch->is_gone && sweep_run(watch->doc, &batch)) {
         log_warn("watch %s: its run can't be stored and is posted again: %s", watch->id,
                  err->text);
-        sweep_take_run(watch->doc, watch->batch, NULL);
+        sweep_take_run(watch->doc, batch, NULL);
     }
     if (!err && watch->is_gone) {
         struct error ignored;
@@ -136,17 +133,6 @@ static void on_posted(void *arg, const struct error *err, const char *run)
         scheduler_cancel(watch->watches->config.scheduler, run, &ignored);
     }
     end_await(watch);
-}
-
-static void refuse(struct watch *watch, size_t batch, const struct problems *problems)
-{
-    const json_t *fault = json_array_get(problems->errors, 0);
-    char why[300];
-
-    snprintf(why, sizeof(why), "its run is refused: %.60s %.200s",
-             json_get_str(fault, "pointer", ""), json_get_str(fault, "detail", ""));
-    sweep_give_up(watch->doc, batch, why);
-    keep(watch);
 }
 
 /* Pairs tell whether a node is slow yet. A run over all nodes would only say so if it is
@@ -160,36 +146,46 @@ static bool has_open(const struct watch *watch, const json_t *names)
     return false;
 }
 
-/* The batch's next run, durable with the row that says so. */
+/* The spec of the batch's next run; a new object. */
+static json_t *next_spec(const struct watch *watch, const json_t *batch)
+{
+    json_t *nodes = json_object_get(batch, "nodes"), *pairs;
+    json_t *spec = json_copy(json_object_get(batch, "spec"));
+
+    if (spec) {
+        watch_request_mark(spec, watch->id);
+        return spec;
+    }
+    pairs = has_open(watch, nodes)
+                ? watch_request_pairs(&watch->request, watch->id, nodes)
+                : NULL;
+    return pairs ? pairs : watch_request_spec(&watch->request, watch->id, nodes);
+}
+
+/* Post the batch's next run, durable with the row that says so. */
 static void post(struct watch *watch, size_t i)
 {
     const struct watches_config *config = &watch->watches->config;
     const json_t *batch = sweep_batch(watch->doc, i);
-    json_t *body = json_copy(json_object_get(batch, "spec"));
+    json_t *body = next_spec(watch, batch);
     struct store_write *write;
     struct problems problems;
     struct run_spec *spec;
+    struct error err;
 
-    if (body)
-        watch_request_mark(body, watch->id);
-    else if (has_open(watch, json_object_get(batch, "nodes")))
-        body = watch_request_pairs(&watch->request, watch->id,
-                                   json_object_get(batch, "nodes"));
-    if (!body)
-        body = watch_request_spec(&watch->request, watch->id,
-                                  json_object_get(batch, "nodes"));
     problems_init(&problems);
     spec = run_spec_parse(body, &problems);
     json_decref(body);
     if (spec)
         jobs_check(config->jobs, spec, &problems);
     if (problems.count > 0) {
-        refuse(watch, i, &problems);
+        problems_error(&problems, "its run is refused", &err);
+        sweep_give_up(watch->doc, i, err.text);
+        keep(watch);
         run_spec_destroy(spec);
     } else {
         jobs_assign(config->jobs, spec, json_get_str(batch, "group", NULL));
         id_run(watch->run);
-        watch->batch = i;
         sweep_take_run(watch->doc, i, watch->run);
         write = store_write_create();
         put_row(watch, write);
@@ -227,21 +223,6 @@ static int read_run(sqlite3 *db, void *arg, struct error *err)
 
 /* ---- Hooks ---- */
 
-/* A command of a hook that runs. */
-struct hook_call {
-    LIST_ENTRY(hook_call) entry;
-    struct watches *watches;
-    char watch[ID_RUN_LENGTH + 1]; /* which may be deleted meanwhile */
-    json_t *action;
-};
-
-static void hook_call_free(struct hook_call *call)
-{
-    LIST_REMOVE(call, entry);
-    json_decref(call->action);
-    free(call);
-}
-
 static struct watch *find(const struct watches *watches, const char *id)
 {
     struct watch *watch;
@@ -267,7 +248,6 @@ static void put_node(struct watches *watches, const char *name, struct store_wri
     store_write_watched(write, "node", name, is_clean ? NULL : node);
     if (is_clean)
         json_object_del(watches->nodes, name);
-    scheduler_set_suspects(watches->config.scheduler, watches->suspects);
 }
 
 static void put_nodes(struct watches *watches, const json_t *names,
@@ -277,93 +257,33 @@ static void put_nodes(struct watches *watches, const json_t *names,
         put_node(watches, json_string_value(json_array_get(names, i)), write);
 }
 
-static void end_hook(struct hook_call *call, const char *state, const char *output)
+static void on_hook_ended(void *arg, const char *id, json_t *action, const char *state,
+                          const char *output)
 {
-    struct watches *watches = call->watches;
-    struct watch *watch = find(watches, call->watch);
+    struct watches *watches = arg;
+    struct watch *watch = find(watches, id);
     struct store_write *write = store_write_create();
-    json_t *action = call->action;
 
-    log_info("watch %s: hook %s: %s: %s", call->watch, json_get_str(action, "hook", ""),
-             state, output);
-    actions_end(action, &watches->hooks, state, output, watches->nodes);
+    log_info("watch %s: hook %s: %s: %s", id, json_get_str(action, "hook", ""), state,
+             output);
+    actions_end(action, hook_runner_hooks(watches->hooks), state, output, watches->nodes,
+                now_ms());
     put_nodes(watches, json_object_get(action, "nodes"), write);
     if (watch)
         put_row(watch, write);
     store_submit(watches->config.store, write, true, NULL, NULL);
-    hook_call_free(call);
-}
-
-static void on_hook_answer(void *arg, const struct engine_answer *answer)
-{
-    char output[9000];
-
-    snprintf(output, sizeof(output), "%s%s%s%s%s", answer->has_failed ? answer->why : "",
-             answer->has_failed && *answer->text ? ": " : "", answer->text,
-             *answer->complaint ? ": " : "", answer->complaint);
-    end_hook(arg,
-             answer->is_late      ? "killed"
-             : answer->has_failed ? "failed"
-                                  : "done",
-             output);
-}
-
-/* All that a hook's templates may have. */
-static json_t *values_of(const struct watch *watch, const json_t *action)
-{
-    const json_t *nodes = json_object_get(action, "nodes");
-    const char *run = json_get_str(action, "run", "");
-    struct buf names;
-    char url[1200];
-    json_t *values;
-
-    buf_init(&names, 1 << 14);
-    for (size_t i = 0; i < json_array_size(nodes); i++)
-        buf_printf(&names, "%s%s", i ? "," : "",
-                   json_string_value(json_array_get(nodes, i)));
-    snprintf(url, sizeof(url), "%s/#/runs/%s", watch->watches->url, run);
-    values = json_pack("{s:O, s:s, s:s, s:s, s:s, s:s, s:s, s:O}", "event",
-                       json_object_get(action, "event"), "watch", watch->id, "name",
-                       watch->request.name, "nodes", names.len ? names.data : "", "node",
-                       names.len ? names.data : "", "run", run, "url", url, "sentence",
-                       json_object_get(action, "sentence"));
-    buf_release(&names);
-    return values;
-}
-
-/* Each stands in the database as due. */
-static void run_due(struct watch *watch)
-{
-    struct watches *watches = watch->watches;
-    struct error err = {.text = "there is no such hook any more"};
-    json_t *action, *values;
-
-    while ((action = actions_due(watch->doc))) {
-        const struct hook *hook =
-            hook_list_find(&watches->hooks, json_get_str(action, "hook", ""));
-        struct hook_call *call = memory_zeroed(1, sizeof(*call), "a hook");
-
-        json_object_set_new(action, "state", json_string("running"));
-        call->watches = watches;
-        memcpy(call->watch, watch->id, sizeof(call->watch));
-        call->action = json_incref(action);
-        values = values_of(watch, action);
-        LIST_INSERT_HEAD(&watches->hook_calls, call, entry);
-        if (!hook ||
-            hook_start(hook, values, &watches->calls, (int64_t)uv_now(watches->loop),
-                       on_hook_answer, call, &err))
-            end_hook(call, "failed", err.text);
-        json_decref(values);
-    }
 }
 
 static void on_acted(void *arg, const struct error *err, const struct store_event *events,
                      size_t n_events)
 {
+    struct watch *watch = arg;
+
     (void)events;
     (void)n_events;
-    if (end_await(arg) && !err)
-        run_due(arg);
+    if (end_await(watch) && !err)
+        hook_runner_start(watch->watches->hooks, watch->doc,
+                          (int64_t)uv_now(watch->watches->loop));
 }
 
 /* Submit the write (taken) with the watch's row, and run the hooks that are due then. */
@@ -382,20 +302,12 @@ static void fire(struct watch *watch, const struct action_event *event,
 
     if (json_array_size(event->nodes) == 0)
         return;
-    actions_add(watch->doc, &watches->hooks, event, watch->request.mode == WATCH_ACT,
-                watches->nodes, now_ms());
+    actions_add(watch->doc, hook_runner_hooks(watches->hooks), event,
+                watch->request.mode == WATCH_ACT, watches->nodes, now_ms());
     put_nodes(watches, event->nodes, write);
 }
 
 /* ---- What a run says ---- */
-
-static bool has_name(const json_t *names, const char *name)
-{
-    for (size_t i = 0; i < json_array_size(names); i++)
-        if (strcmp(json_string_value(json_array_get(names, i)), name) == 0)
-            return true;
-    return false;
-}
 
 /* What tells a node's machine from another one, and from itself before it was started
  * anew: its boot id; of one that reports none the agent's. */
@@ -413,23 +325,20 @@ static enum standing_news judge_node(struct watch *watch, const json_t *run,
                                      const struct chain_step *step, const char *name)
 {
     struct watches *watches = watch->watches;
-    bool is_named = step->answer == VERDICT_SLOW_NODE && has_name(step->named, name);
+    bool is_named =
+        step->answer == VERDICT_SLOW_NODE && json_has_string(step->named, name);
     json_t *node = json_object_get(watches->nodes, name);
-    const char *by = json_get_str(json_object_get(node, "suspect"), "watch", watch->id);
-    bool is_changed = json_get_bool(node, "is_changed", false);
+    const char *by = json_get_str(node, "watch", watch->id);
     enum standing_news news;
 
     /* Another watch measures something else: its pass says nothing about a suspect. */
     if (!is_named && (!node || (strcmp(by, watch->id) != 0 && find(watches, by))))
         return STANDING_SAME;
-    if (!node) {
-        node = standing_document(name);
-        json_object_set_new(watches->nodes, name, node);
-    }
+    node = standing_of(watches->nodes, name);
     news = standing_take(node, watch->id, json_get_str(run, "id", ""), step->sentence,
                          is_named, identity_of(watches, name), now_ms());
-    if (news == STANDING_CLEARED && !is_changed)
-        sweep_count(watch->doc, "false_alarms", 1);
+    if (news == STANDING_CLEARED && !json_get_bool(node, "changed", false))
+        sweep_count(watch->doc, "passed_suspects", 1);
     return news;
 }
 
@@ -531,7 +440,8 @@ static void read_end(struct watch *watch, const char *run)
 
 /* ---- Due times ---- */
 
-/* Those that passed while no server ran are counted, and made up by this one sweep. */
+/* Those that passed while no server ran are counted, and made up by this one sweep. It is
+ * made of the nodes that are there; without nodes it waits for some. */
 static void begin_sweep(struct watch *watch, int64_t due_ms, int64_t at_ms)
 {
     const struct calendar *calendar = &watch->request.calendar;
@@ -545,8 +455,7 @@ static void begin_sweep(struct watch *watch, int64_t due_ms, int64_t at_ms)
     }
     sweep_begin(watch->doc, sweep_divide(names, (size_t)watch->request.nodes_at_once),
                 due_ms, calendar_count(calendar, due_ms, at_ms, SKIPPED_MAX), at_ms);
-    json_object_set_new(watch->doc, "next_ms",
-                        json_integer((json_int_t)calendar_next(calendar, at_ms)));
+    json_set_time(watch->doc, "next", calendar_next(calendar, at_ms));
     json_decref(names);
     keep(watch);
 }
@@ -557,17 +466,22 @@ static void tell_stale(struct watch *watch, int64_t at_ms, struct store_write *w
     const struct node_registry *registry =
         scheduler_nodes(watch->watches->config.scheduler);
     json_t *names = watch_request_nodes(&watch->request, registry), *fresh = json_array();
-    int64_t since_ms =
-        at_ms - WATCH_STALE_AFTER * calendar_horizon_ms(&watch->request.calendar);
-    json_t *stale = json_get_int(watch->doc, "created_ms", 0) < since_ms
-                        ? sweep_stale(watch->doc, names, since_ms)
-                        : json_array();
-    json_t *name;
+    json_t *stale = json_array(), *name;
+    char since[CLOCK_TEXT_MAX];
     size_t i;
 
-    json_array_foreach (stale, i, name)
-        if (!has_name(json_object_get(watch->doc, "stale"), json_string_value(name)))
+    clock_format_ms(
+        at_ms - WATCH_STALE_AFTER * calendar_horizon_ms(&watch->request.calendar), since);
+    json_array_foreach (names, i, name) {
+        const char *text = json_string_value(name);
+
+        if (!sweep_is_stale(watch->doc, text, since,
+                            json_get_str(watch->doc, "created", "")))
+            continue;
+        json_array_append(stale, name);
+        if (!json_has_string(json_object_get(watch->doc, "stale"), text))
             json_array_append(fresh, name);
+    }
     json_object_set_new(watch->doc, "stale", stale);
     fire(watch,
          &(struct action_event){"stale", fresh, "",
@@ -589,22 +503,21 @@ static void end_sweep(struct watch *watch, int64_t at_ms)
     keep_and_act(watch, write);
 }
 
-/* A sweep is made of the nodes that are there; one without nodes waits for some. */
-static void tick_due(struct watch *watch, int64_t at_ms)
+static bool is_paused(const struct watch *watch)
 {
-    int64_t due_ms = json_get_int(watch->doc, "next_ms", 0);
+    return json_is_null(json_object_get(watch->doc, "next"));
+}
 
-    if (!json_get_bool(watch->doc, "paused", false) && at_ms >= due_ms &&
-        calendar_is_open(&watch->request.calendar, at_ms))
-        begin_sweep(watch, due_ms, at_ms);
+static bool is_due(const struct watch *watch, int64_t at_ms)
+{
+    return !is_paused(watch) && at_ms >= json_get_time(watch->doc, "next");
 }
 
 /* Long enough for a batch that lacks some of its nodes. */
 static bool has_waited(const struct watch *watch, int64_t at_ms)
 {
     int64_t least_ms = calendar_horizon_ms(&watch->request.calendar) / SPLIT_AFTER;
-    int64_t begun_ms =
-        json_get_int(json_object_get(watch->doc, "sweep"), "begun_ms", at_ms);
+    int64_t begun_ms = json_get_time(json_object_get(watch->doc, "sweep"), "begun");
 
     return at_ms - begun_ms >= (least_ms < SPLIT_MOST_MS ? least_ms : SPLIT_MOST_MS);
 }
@@ -614,8 +527,7 @@ static void tick_sweep(struct watch *watch, int64_t at_ms)
     sweep_is_ready *is_ready = watch->request.idle_only ? is_node_idle : is_any;
     void *arg = (void *)(uintptr_t)scheduler_nodes(watch->watches->config.scheduler);
     bool is_open = calendar_is_open(&watch->request.calendar, at_ms);
-    bool is_late = at_ms >= json_get_int(watch->doc, "next_ms", 0) || !is_open ||
-                   json_get_bool(watch->doc, "paused", false);
+    bool is_late = is_paused(watch) || is_due(watch, at_ms) || !is_open;
     size_t batch;
     const char *run = sweep_run(watch->doc, &batch);
 
@@ -648,7 +560,7 @@ static json_t *groups_with(const struct watch *watch, const char *name)
     size_t i;
 
     json_array_foreach (groups, i, group)
-        if (has_name(group, name))
+        if (json_has_string(group, name))
             json_array_append(out, group);
     json_decref(groups);
     json_decref(names);
@@ -659,22 +571,20 @@ static json_t *groups_with(const struct watch *watch, const char *name)
  * named it, unless that measures already. */
 static void tick_suspect(struct watches *watches, json_t *node, int64_t at_ms)
 {
-    const char *name = json_get_str(node, "id", ""), *identity;
-    const json_t *suspect = json_object_get(node, "suspect");
-    struct watch *watch = find(watches, json_get_str(suspect, "watch", ""));
+    const char *name = json_get_str(node, "node", "");
+    const char *identity = identity_of(watches, name);
+    struct watch *watch = find(watches, json_get_str(node, "watch", ""));
     struct store_write *write;
 
-    identity = identity_of(watches, name);
     if (!*identity || strcmp(identity, json_get_str(node, "identity", "")) == 0 ||
         (watch &&
          (watch->is_awaiting || json_is_object(json_object_get(watch->doc, "sweep")))))
         return;
     json_object_set_new(node, "identity", json_string(identity));
-    json_object_set_new(node, "is_changed", json_true());
+    json_object_set_new(node, "changed", json_true());
     write = store_write_create();
     store_write_watched(write, "node", name, node);
-    if (watch && !json_get_bool(watch->doc, "paused", false) &&
-        calendar_is_open(&watch->request.calendar, at_ms)) {
+    if (watch && !is_paused(watch) && calendar_is_open(&watch->request.calendar, at_ms)) {
         sweep_begin(watch->doc, groups_with(watch, name), at_ms, 0, at_ms);
         put_row(watch, write);
     }
@@ -686,8 +596,8 @@ static void limit_next(struct watch *watch, int64_t at_ms)
 {
     int64_t next_ms = calendar_next(&watch->request.calendar, at_ms);
 
-    if (json_get_int(watch->doc, "next_ms", 0) > next_ms)
-        json_object_set_new(watch->doc, "next_ms", json_integer((json_int_t)next_ms));
+    if (json_get_time(watch->doc, "next") > next_ms)
+        json_set_time(watch->doc, "next", next_ms);
 }
 
 static void on_tick(uv_timer_t *timer)
@@ -698,7 +608,7 @@ static void on_tick(uv_timer_t *timer)
     const char *name;
     json_t *node;
 
-    engine_calls_tick(&watches->calls, (int64_t)uv_now(watches->loop));
+    hook_runner_tick(watches->hooks, (int64_t)uv_now(watches->loop));
     if (!store_takes_writes(watches->config.store))
         return;
     json_object_foreach (watches->suspects, name, node)
@@ -707,10 +617,15 @@ static void on_tick(uv_timer_t *timer)
         if (watch->is_awaiting)
             continue;
         limit_next(watch, at_ms);
-        if (json_is_object(json_object_get(watch->doc, "sweep")))
+        if (watch->request.mode == WATCH_ACT &&
+            actions_retry(watch->doc, hook_runner_hooks(watches->hooks), watches->nodes,
+                          at_ms))
+            keep_and_act(watch, store_write_create());
+        else if (json_is_object(json_object_get(watch->doc, "sweep")))
             tick_sweep(watch, at_ms);
-        else
-            tick_due(watch, at_ms);
+        else if (is_due(watch, at_ms) &&
+                 calendar_is_open(&watch->request.calendar, at_ms))
+            begin_sweep(watch, json_get_time(watch->doc, "next"), at_ms);
     }
 }
 
@@ -728,8 +643,8 @@ static struct watch *add(struct watches *watches, json_t *doc)
     snprintf(watch->id, sizeof(watch->id), "%s", json_get_str(doc, "id", ""));
     spec_fields_read_into(&watch_request_fields, json_object_get(doc, "request"),
                           &watch->request, "", &problems);
-    watch_request_check(&watch->request, &problems);
-    watch->request.calendar.anchor_ms = json_get_int(doc, "created_ms", 0);
+    watch_request_check(&watch->request, NULL, &problems);
+    watch->request.calendar.anchor_ms = json_get_time(doc, "created");
     problems_release(&problems);
     TAILQ_INSERT_TAIL(&watches->list, watch, entry);
     watches->n++;
@@ -745,48 +660,44 @@ static void take_out(struct watch *watch)
         watch_free(watch);
 }
 
+/* A stored watch, or what is known of a node. */
+static void take_stored(struct watches *watches, json_t *doc)
+{
+    const char *node = json_get_str(doc, "node", NULL);
+
+    if (node) {
+        json_object_set(watches->nodes, node, doc);
+        if (standing_is_suspect(doc))
+            json_object_set(watches->suspects, node, doc);
+        return;
+    }
+    if (actions_disown(doc))
+        log_warn("watch %s: a hook's command may have run when the server stopped; it is "
+                 "not run again",
+                 json_get_str(doc, "id", ""));
+    add(watches, json_incref(doc));
+}
+
 struct watches *watches_create(uv_loop_t *loop, const struct watches_config *config,
                                struct error *err)
 {
-    struct watches *watches;
-    struct hook_list hooks;
+    struct watches *watches = memory_zeroed(1, sizeof(*watches), "watches");
     json_t *docs, *doc;
     size_t i;
 
-    if (hook_list_load(&hooks, config->hooks, err))
-        return NULL;
-    docs = store_load_watched(config->store, err);
-    if (!docs) {
-        hook_list_release(&hooks);
-        return NULL;
-    }
-    watches = memory_zeroed(1, sizeof(*watches), "watches");
     watches->config = *config;
     watches->loop = loop;
-    watches->hooks = hooks;
-    watches->hooks_dir = memory_text(config->hooks, "watches");
-    watches->url = memory_text("", "watches");
     TAILQ_INIT(&watches->list);
-    TAILQ_INIT(&watches->calls);
-    LIST_INIT(&watches->hook_calls);
     watches->nodes = json_object();
     watches->suspects = json_object();
-    json_array_foreach (docs, i, doc) {
-        const char *id = json_get_str(doc, "id", "");
-
-        if (strcmp(json_get_str(doc, "kind", ""), "watch") == 0) {
-            if (actions_disown(doc))
-                log_warn(
-                    "watch %s: a hook's command may have run when the server stopped; "
-                    "it is not run again",
-                    id);
-            add(watches, json_incref(doc));
-        } else {
-            json_object_set(watches->nodes, id, doc);
-        }
-        if (standing_is_suspect(doc))
-            json_object_set(watches->suspects, id, doc);
+    watches->hooks = hook_runner_create(config->hooks, on_hook_ended, watches, err);
+    docs = watches->hooks ? store_load_watched(config->store, err) : NULL;
+    if (!docs) {
+        watches_free(watches);
+        return NULL;
     }
+    json_array_foreach (docs, i, doc)
+        take_stored(watches, doc);
     json_decref(docs);
     scheduler_set_suspects(config->scheduler, watches->suspects);
     uv_timer_init(loop, &watches->timer);
@@ -804,19 +715,12 @@ static void on_timer_closed(uv_handle_t *handle)
 
 void watches_set_server(struct watches *watches, const char *url)
 {
-    free(watches->url);
-    watches->url = memory_text(url, "watches");
+    hook_runner_set_server(watches->hooks, url);
 }
 
 int watches_reload(struct watches *watches, struct error *err)
 {
-    struct hook_list fresh;
-
-    if (hook_list_load(&fresh, watches->hooks_dir, err))
-        return -1;
-    hook_list_release(&watches->hooks);
-    watches->hooks = fresh;
-    return 0;
+    return hook_runner_reload(watches->hooks, err);
 }
 
 void watches_close(struct watches *watches, void (*closed)(void *arg), void *arg)
@@ -829,17 +733,11 @@ void watches_close(struct watches *watches, void (*closed)(void *arg), void *arg
 
 void watches_free(struct watches *watches)
 {
-    struct hook_call *call;
     struct watch *watch;
 
     if (!watches)
         return;
-    engine_calls_abandon(&watches->calls);
-    while ((call = LIST_FIRST(&watches->hook_calls)))
-        hook_call_free(call);
-    hook_list_release(&watches->hooks);
-    free(watches->hooks_dir);
-    free(watches->url);
+    hook_runner_free(watches->hooks);
     while ((watch = TAILQ_FIRST(&watches->list))) {
         watch->is_awaiting = false;
         take_out(watch);
@@ -851,41 +749,14 @@ void watches_free(struct watches *watches)
 
 /* ---- What people ask ---- */
 
-/* A change on its way to the disk. */
-struct change {
-    watches_kept *done;
-    void *arg;
-};
-
-static void on_kept(void *arg, const struct error *err, const struct store_event *events,
-                    size_t n_events)
-{
-    struct change *change = arg;
-
-    (void)events;
-    (void)n_events;
-    change->done(change->arg, err);
-    free(change);
-}
-
-static void keep_and_tell(struct watches *watches, struct store_write *write,
-                          watches_kept *done, void *arg)
-{
-    struct change *change = memory_zeroed(1, sizeof(*change), "a watch");
-
-    *change = (struct change){done, arg};
-    store_submit(watches->config.store, write, true, on_kept, change);
-}
-
 int watches_add(struct watches *watches, const struct watch_request *request,
-                const char *by, char *id, watches_kept *done, void *arg,
+                const char *by, char *id, store_written *done, void *arg,
                 struct error *err)
 {
     struct store_write *write;
     int64_t at_ms = now_ms();
     struct calendar calendar = request->calendar;
     json_t *json;
-    struct watch *watch;
 
     if (watches->n >= WATCHES_MAX)
         return error_set(err, ERROR_LIMIT, "there are %d watches, as many as may be",
@@ -893,13 +764,25 @@ int watches_add(struct watches *watches, const struct watch_request *request,
     id_run(id);
     calendar.anchor_ms = at_ms;
     json = watch_request_json(request);
-    watch = add(watches,
-                sweep_document(id, json, by, at_ms, calendar_next(&calendar, at_ms - 1)));
-    json_decref(json);
     write = store_write_create();
-    put_row(watch, write);
-    keep_and_tell(watches, write, done, arg);
+    put_row(add(watches,
+                sweep_document(id, json, by, at_ms, calendar_next(&calendar, at_ms - 1))),
+            write);
+    json_decref(json);
+    store_submit(watches->config.store, write, true, done, arg);
     return 0;
+}
+
+static void delete (struct watch *watch, struct store_write *write)
+{
+    size_t batch;
+    const char *run = sweep_run(watch->doc, &batch);
+    struct error ignored;
+
+    store_write_watched(write, "watch", watch->id, NULL);
+    if (run)
+        scheduler_cancel(watch->watches->config.scheduler, run, &ignored);
+    take_out(watch);
 }
 
 static void set_mode(struct watch *watch, enum watch_mode mode)
@@ -910,40 +793,30 @@ static void set_mode(struct watch *watch, enum watch_mode mode)
 }
 
 int watches_change(struct watches *watches, const char *id, enum watches_change change,
-                   watches_kept *done, void *arg, struct error *err)
+                   store_written *done, void *arg, struct error *err)
 {
     struct watch *watch = find(watches, id);
     struct store_write *write;
-    const char *run;
-    struct error ignored;
-    size_t batch;
 
     if (!watch)
         return error_set(err, ERROR_NOT_FOUND, "there is no watch %.40s", id);
+    if (change == WATCHES_PAUSE)
+        json_object_set_new(watch->doc, "next", json_null());
+    else if (change == WATCHES_RESUME)
+        json_set_time(watch->doc, "next",
+                      calendar_next(&watch->request.calendar, now_ms()));
+    else if (change != WATCHES_DELETE)
+        set_mode(watch, change == WATCHES_ACT ? WATCH_ACT : WATCH_OBSERVE);
     write = store_write_create();
-    if (change == WATCHES_DELETE) {
-        store_write_watched(write, "watch", id, NULL);
-        run = sweep_run(watch->doc, &batch);
-        if (run)
-            scheduler_cancel(watches->config.scheduler, run, &ignored);
-        take_out(watch);
-    } else {
-        if (change == WATCHES_ACT || change == WATCHES_OBSERVE)
-            set_mode(watch, change == WATCHES_ACT ? WATCH_ACT : WATCH_OBSERVE);
-        else
-            json_object_set_new(watch->doc, "paused",
-                                json_boolean(change == WATCHES_PAUSE));
-        if (change == WATCHES_RESUME)
-            json_object_set_new(watch->doc, "next_ms",
-                                json_integer((json_int_t)calendar_next(
-                                    &watch->request.calendar, now_ms())));
+    if (change == WATCHES_DELETE)
+        delete (watch, write);
+    else
         put_row(watch, write);
-    }
-    keep_and_tell(watches, write, done, arg);
+    store_submit(watches->config.store, write, true, done, arg);
     return 0;
 }
 
-int watches_clear(struct watches *watches, const char *node, watches_kept *done,
+int watches_clear(struct watches *watches, const char *node, store_written *done,
                   void *arg, struct error *err)
 {
     struct store_write *write;
@@ -951,44 +824,43 @@ int watches_clear(struct watches *watches, const char *node, watches_kept *done,
 
     if (!standing_is_suspect(known) && !standing_is_held(known))
         return error_set(err, ERROR_NOT_FOUND, "%.100s is no suspect", node);
-    json_array_clear(json_object_get(known, "results"));
-    json_object_del(known, "held");
-    json_object_set_new(known, "suspect", json_null());
+    standing_clear(known);
+    json_object_clear(json_object_get(known, "held"));
     write = store_write_create();
     put_node(watches, node, write);
-    keep_and_tell(watches, write, done, arg);
+    store_submit(watches->config.store, write, true, done, arg);
     return 0;
 }
 
-json_t *watches_suspects_json(const struct watches *watches)
+json_t *watches_suspects(const struct watches *watches)
 {
     json_t *out = json_array(), *node;
     const char *name;
 
     json_object_foreach (watches->suspects, name, node)
-        json_array_append_new(out, standing_json(node));
+        json_array_append(out, node);
     return out;
 }
 
-static json_t *one_json(const struct watch *watch)
+static json_t *one_json(const struct watch *watch, bool has_nodes)
 {
-    const struct watches *watches = watch->watches;
-    json_t *nodes =
-        watch_request_nodes(&watch->request, scheduler_nodes(watches->config.scheduler));
-    json_t *out = watch_json(watch->doc, nodes,
-                             calendar_horizon_ms(&watch->request.calendar), now_ms());
+    json_t *nodes = watch_request_nodes(
+        &watch->request, scheduler_nodes(watch->watches->config.scheduler));
+    json_t *out =
+        watch_json(watch->doc, nodes, calendar_horizon_ms(&watch->request.calendar),
+                   now_ms(), has_nodes);
 
     json_decref(nodes);
     return out;
 }
 
-json_t *watches_json(const struct watches *watches)
+json_t *watches_list(const struct watches *watches)
 {
     const struct watch *watch;
     json_t *out = json_array();
 
     TAILQ_FOREACH (watch, &watches->list, entry)
-        json_array_append_new(out, one_json(watch));
+        json_array_append_new(out, one_json(watch, false));
     return out;
 }
 
@@ -996,5 +868,5 @@ json_t *watches_get(const struct watches *watches, const char *id)
 {
     const struct watch *watch = find(watches, id);
 
-    return watch ? one_json(watch) : NULL;
+    return watch ? one_json(watch, true) : NULL;
 }

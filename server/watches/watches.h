@@ -9,13 +9,13 @@
 #include <uv.h>
 
 #include "common/base/error.h"
+#include "server/store/store.h"
 #include "server/watches/watch_request.h"
 
 #define WATCHES_MAX 200
 
 struct jobs;
 struct scheduler;
-struct store;
 struct watches;
 
 struct watches_config {
@@ -39,13 +39,11 @@ int watches_reload(struct watches *watches, struct error *err);
 void watches_close(struct watches *watches, void (*closed)(void *arg), void *arg);
 void watches_free(struct watches *watches); /* NULL is fine */
 
-/* Told once a change is durable, or failed. */
-typedef void watches_kept(void *arg, const struct error *err);
-
 /* A new watch; by: the name of who asked, or NULL. Fills in its id (ID_RUN_LENGTH + 1
- * bytes). -1 with ERROR_LIMIT: there are WATCHES_MAX. */
+ * bytes), and calls `done` once it is durable or could not be stored, as those below. -1
+ * with ERROR_LIMIT: there are WATCHES_MAX. */
 int watches_add(struct watches *watches, const struct watch_request *request,
-                const char *by, char *id, watches_kept *done, void *arg,
+                const char *by, char *id, store_written *done, void *arg,
                 struct error *err);
 
 enum watches_change {
@@ -58,17 +56,17 @@ enum watches_change {
 
 /* A pause lets the run under way end; a deletion cancels it. -1 with ERROR_NOT_FOUND. */
 int watches_change(struct watches *watches, const char *id, enum watches_change change,
-                   watches_kept *done, void *arg, struct error *err);
+                   store_written *done, void *arg, struct error *err);
 
 /* A person says that a suspect is none, and undoes what hooks did to it. -1 with
  * ERROR_NOT_FOUND. */
-int watches_clear(struct watches *watches, const char *node, watches_kept *done,
+int watches_clear(struct watches *watches, const char *node, store_written *done,
                   void *arg, struct error *err);
 
-/* As docs/reference/api.md shows them; new references, of one watch NULL where there is
- * none. */
-json_t *watches_json(const struct watches *watches);
-json_t *watches_suspects_json(const struct watches *watches);
-json_t *watches_get(const struct watches *watches, const char *id);
+/* As docs/reference/api.md shows them; new references. The list has nothing of single
+ * nodes. */
+json_t *watches_list(const struct watches *watches);
+json_t *watches_suspects(const struct watches *watches);
+json_t *watches_get(const struct watches *watches, const char *id); /* or NULL */
 
 #endif

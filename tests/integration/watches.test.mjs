@@ -140,6 +140,9 @@ describe('watches', { concurrency: 3 }, () => {
     assert.ok(Date.parse(resumed.next) > Date.now() + calendar.ahead, 'nothing is made up');
     assert.equal(resumed.counts.missed ?? 0, 0);
     assert.match((await server.get('/api/v1/watches?format=text')).toString(), /nightly/);
+    const [listed] = (await server.get('/api/v1/watches')).watches;
+    assert.deepEqual([listed.coverage.measured, listed.sweeps.length], [0, 1], 'two days ago');
+    for (const member of ['nodes', 'stale', 'actions', 'sweep']) assert.ok(!(member in listed), member);
     assert.equal((await change('DELETE')).status, 204);
     assertProblem(await change('GET'), 404, /no watch/);
     assert.deepEqual((await server.get('/api/v1/watches')).watches, []);
@@ -184,9 +187,13 @@ describe('watches', { concurrency: 3 }, () => {
     while (n < 7) watch = await night(++n);
     assert.equal(watch.last.answer, 'pass', watch.last.sentence);
 
+    const [{ level_measured: passed }] = watch.nodes;
     slow('sim-2:0.5');
     watch = await night(++n);
     assert.equal(watch.last.answer, 'slow_node', watch.last.sentence);
+    const { level_run: leveled, run: paired, ...node } = watch.nodes[0];
+    assert.deepEqual([...watch.last.evidence.runs], [leveled, paired], 'pairs have no level');
+    assert.ok(passed < node.level_measured && node.level_measured < node.measured);
     assert.deepEqual(watch.last.nodes, ['sim-2']);
     const [named] = watch.last.evidence.named;
     assert.deepEqual(named.nodes, ['sim-2']);
@@ -410,7 +417,7 @@ describe('watches', { concurrency: 3 }, () => {
     watch = await night();
     assert.equal(told(watch)[0], 'resume recovered sim-2 done');
     assert.deepEqual((await server.get('/api/v1/suspects')).suspects, []);
-    assert.equal(watch.counts.false_alarms, 1, 'nobody has started the machine anew');
+    assert.equal(watch.counts.passed_suspects, 1, 'nobody has started the machine anew');
     const lines = fs.readFileSync(done, 'utf8').trim().split('\n');
     assert.deepEqual(
       lines.map((line) => line.split(' ').slice(0, 3).join(' ')),
@@ -525,6 +532,12 @@ describe('watches', { concurrency: 3 }, () => {
     assert.deepEqual(
       avoiding.json.errors.map((error) => error.pointer),
       ['/spec/avoid_suspects'],
+    );
+    const backend = 'nobody-has-it';
+    const run = await server.request('POST', '/api/v1/runs', { body: JSON.stringify({ backend }) });
+    assert.deepEqual(
+      (await post({ name: 'x', every: '1h', spec: { backend } })).json.errors,
+      run.json.errors.map((error) => ({ ...error, pointer: `/spec${error.pointer}` })),
     );
     const none = await post({ name: 'x', every: '1h', spec: { nodes: { labels: { pool: 'typo' } } } });
     assert.match(none.json.coverage.sentence, /no node/);

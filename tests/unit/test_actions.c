@@ -5,6 +5,8 @@
 #include "server/watches/standing.h"
 #include "tests/unit/test.h"
 
+#define RETRIED_MS 1000000
+
 struct trial {
     json_t *watch, *standings, *on[4];
     struct hook drain, resume, post;
@@ -81,7 +83,7 @@ static void end_all(struct trial *trial, const char *state)
     json_t *action;
 
     while ((action = actions_due(trial->watch)))
-        actions_end(action, &trial->hooks, state, "", trial->standings);
+        actions_end(action, &trial->hooks, state, "", trial->standings, RETRIED_MS);
 }
 
 TEST(a_faulty_switch_drains_no_more_nodes_than_may_be)
@@ -151,6 +153,65 @@ TEST(a_node_that_was_not_resumed_is_resumed_later_and_nothing_else_is_run)
     end_all(trial, "done");
     assert_false(standing_is_held(json_object_get(trial->standings, "a")));
     json_decref(names);
+}
+
+/* Fail whatever is due, and look for another attempt a minute later, and so on. */
+static int count_attempts(struct trial *trial)
+{
+    int n = 0;
+
+    for (int64_t at_ms = RETRIED_MS; at_ms < RETRIED_MS + 10 * 60000; at_ms += 60000) {
+        json_t *action;
+
+        for (; (action = actions_due(trial->watch)); n++)
+            actions_end(action, &trial->hooks, "failed", "no", trial->standings, at_ms);
+        assert_false(actions_retry(trial->watch, &trial->hooks, trial->standings, at_ms));
+        actions_retry(trial->watch, &trial->hooks, trial->standings, at_ms + 60000);
+    }
+    return n;
+}
+
+static void suspect(struct trial *trial)
+{
+    for (int i = 0; i < STANDING_NAMED; i++)
+        standing_take(standing_of(trial->standings, "a"), "w", "r", "", true, "", 1000);
+}
+
+TEST(a_hook_that_fails_is_tried_again_as_often_as_may_be)
+{
+    struct trial *trial = *state;
+
+    suspect(trial);
+    fire(trial, "culprit", "[\"a\"]", true, RETRIED_MS);
+    assert_int_equal(count_attempts(trial), ACTION_ATTEMPTS);
+    assert_int_equal(count(trial, "drain", "failed"), ACTION_ATTEMPTS);
+    assert_false(standing_is_held(json_object_get(trial->standings, "a")));
+}
+
+TEST(a_hook_is_not_tried_more_often_than_in_an_hour_it_may_run)
+{
+    struct trial *trial = *state;
+
+    suspect(trial);
+    trial->drain.per_hour = 2;
+    fire(trial, "culprit", "[\"a\"]", true, RETRIED_MS);
+    assert_int_equal(count_attempts(trial), 2);
+    assert_int_equal(count(trial, "drain", "refused"), 0);
+    assert_true(actions_retry(trial->watch, &trial->hooks, trial->standings,
+                              RETRIED_MS + 2 * 3600000));
+    assert_int_equal(count(trial, "drain", "due"), 1);
+}
+
+TEST(a_hook_is_not_tried_again_for_a_node_that_has_passed)
+{
+    struct trial *trial = *state;
+
+    suspect(trial);
+    fire(trial, "culprit", "[\"a\"]", true, RETRIED_MS);
+    end_all(trial, "failed");
+    standing_take(standing_of(trial->standings, "a"), "w", "r", "", false, "", 1000);
+    actions_retry(trial->watch, &trial->hooks, trial->standings, RETRIED_MS + 60000);
+    assert_int_equal(count(trial, "drain", "due"), 0);
 }
 
 TEST(a_hook_is_limited_in_an_hour)

@@ -45,7 +45,7 @@ static const struct fault {
 
 struct year {
     struct noise noise;
-    json_t *watch, *names, *standings[NODES];
+    json_t *watch, *names, *standings;
     double levels[NIGHTS]; /* of runs that passed, the latest last */
     size_t n_levels;
     int runs;
@@ -180,10 +180,10 @@ static void end_run(struct year *year, const struct fault *fault, int night, jso
         for (size_t k = 0; k < json_array_size(step.named); k++)
             is_named |=
                 strcmp(json_string_value(json_array_get(step.named, k)), name) == 0;
-        year->suspects +=
-            standing_take(year->standings[i], "w", json_get_str(run, "id", ""), "",
-                          is_named && step.answer == VERDICT_SLOW_NODE, "",
-                          night) == STANDING_SUSPECT;
+        year->suspects += standing_take(standing_of(year->standings, name), "w",
+                                        json_get_str(run, "id", ""), "",
+                                        is_named && step.answer == VERDICT_SLOW_NODE, "",
+                                        night) == STANDING_SUSPECT;
     }
     sweep_take_end(year->watch, run, &step, night);
     json_decref(run);
@@ -268,7 +268,9 @@ static void live_night(struct year *year, int night)
 
     sweep_begin(year->watch, sweep_divide(year->names, 0), night, 0, night);
     for (size_t i = 0; i < NODES; i++)
-        is_open = is_open || standing_is_open(year->standings[i]);
+        is_open = is_open || standing_is_open(json_object_get(
+                                 year->standings,
+                                 json_string_value(json_array_get(year->names, i))));
     if (is_open) {
         measure_pairs(year, fault, night, NODES - 1);
         sweep_close(year->watch, night);
@@ -299,12 +301,12 @@ static void live_year(struct year *year, uint64_t seed)
     memset(year, 0, sizeof(*year));
     year->noise.seed = seed * 7919;
     year->names = json_array();
+    year->standings = json_object();
     for (size_t i = 0; i < NODES; i++) {
         char name[16];
 
         snprintf(name, sizeof(name), "n%zu", i);
         json_array_append_new(year->names, json_string(name));
-        year->standings[i] = standing_document(name);
     }
     for (size_t i = 0; i < FAULTS; i++)
         year->found[i] = -1;
@@ -314,8 +316,7 @@ static void live_year(struct year *year, uint64_t seed)
     json_decref(request);
     json_decref(year->watch);
     json_decref(year->names);
-    for (size_t i = 0; i < NODES; i++)
-        json_decref(year->standings[i]);
+    json_decref(year->standings);
 }
 
 TEST(in_a_year_of_nights_faults_are_named_and_nobody_else)

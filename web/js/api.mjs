@@ -144,6 +144,11 @@ export class Api extends EventTarget {
     return this.json('/api/v1/watches');
   }
 
+  /** @returns {Promise<Schema.Watch>} */
+  watch(id) {
+    return this.json(`/api/v1/watches/${id}`);
+  }
+
   /** Have some simulated nodes, where there are none.
    * @returns {Promise<Schema.Demo>} */
   startDemo() {

@@ -58,14 +58,27 @@ export function runsAddress(id, since = null, until = null) {
   return `/?${params}`;
 }
 
+/** All watches with their nodes. One that has measured nothing since is taken from `known`, by ids.
+ * @param {{ watches(): Promise<Schema.WatchList>, watch(id: string): Promise<Schema.Watch> }} api
+ * @param {Map<string, Schema.Watch>} known */
+export async function readWatches(api, known) {
+  const { watches } = await api.watches();
+  for (const { id, counts } of watches) {
+    if (!known.has(id) || known.get(id)?.counts.runs !== counts.runs) {
+      known.set(id, await api.watch(id));
+    }
+  }
+  return watches.map(({ id }) => known.get(id));
+}
+
 /** The latest level of each node that a watch has measured, by its name; `unreal` is a word for one that
  * was simulated.
  * @param {Schema.WatchList['watches']} watches */
 export function levelsOf(watches) {
   const found = new Map();
-  for (const { nodes, spec } of watches) {
+  for (const { nodes = [], spec } of watches) {
     for (const node of nodes.filter(({ level }) => level != null)) {
-      if (!(found.get(node.name)?.measured > (node.measured ?? ''))) {
+      if (!(found.get(node.name)?.level_measured > (node.level_measured ?? ''))) {
         found.set(node.name, { ...node, unreal: unrealOf(/** @type {any} */ (spec)) });
       }
     }

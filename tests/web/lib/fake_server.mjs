@@ -221,8 +221,15 @@ export class FakeServer {
       const watch = this.watches.find((one) => one.id === id);
       watch.state = verb === 'pause' ? 'paused' : 'waiting';
       json(response, 200, watch);
+    } else if (kind === 'watches' && id) {
+      json(
+        response,
+        200,
+        this.watches.find((one) => one.id === id),
+      );
     } else if (kind === 'watches') {
-      json(response, 200, { watches: this.watches });
+      const listed = ({ nodes, stale, actions, sweep, ...rest }) => rest;
+      json(response, 200, { watches: this.watches.map(listed) });
     } else if (kind === 'runs' && id === 'validate') {
       const answer = this.onValidate(JSON.parse(body));
       json(response, answer.status, answer.body);

@@ -395,7 +395,13 @@ export function sampleWatch(nights, extra = {}) {
     sweep: null,
     last: sweeps[0]?.verdict ?? null,
     sweeps,
-    coverage: { measured: 58, nodes: 64, hours: 24, sentence: '58 of 64 nodes measured in the last 24 h' },
+    coverage: {
+      measured: 58,
+      nodes: 64,
+      stale: extra.stale?.length ?? 0,
+      hours: 24,
+      sentence: '58 of 64 nodes measured in the last 24 h',
+    },
     counts: {},
     nodes: [],
     stale: [],
@@ -415,5 +421,7 @@ export const sampleLevel = (name, level, hoursAgo, extra = {}) => ({
   level,
   low: 43.9,
   high: 46.2,
+  level_run: 'run-0',
+  level_measured: iso(Date.now() - hoursAgo * 3.6e6),
   ...extra,
 });

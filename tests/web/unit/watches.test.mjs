@@ -1,7 +1,7 @@
 /* watches.test.mjs - a strip of nights from the sweeps of a watch, and the last level of each node */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { levelInWords, levelsOf, NIGHTS, nightsOf } from '../../../web/js/watches.mjs';
+import { levelInWords, levelsOf, NIGHTS, nightsOf, readWatches } from '../../../web/js/watches.mjs';
 import { sampleLevel, sampleWatch } from '../lib/sample.mjs';
 
 const wordsOf = (nights) => nightsOf(sampleWatch(nights)).map(({ word }) => word);
@@ -74,6 +74,38 @@ test('the level of a node is the one measured last, of whatever watch', () => {
       ['b', 44, null],
     ],
   );
+});
+
+test('a watch is read again only when a run of it has ended', async () => {
+  let runs = 1;
+  const asked = [];
+  const api = {
+    watches: async () => ({
+      watches: [sampleWatch([], { counts: { runs } }), sampleWatch([], { id: 'idle' })],
+    }),
+    watch: async (id) => {
+      asked.push(id);
+      return sampleWatch([], { id, counts: id === 'idle' ? {} : { runs } });
+    },
+  };
+  const known = new Map();
+  assert.deepEqual(
+    (await readWatches(api, known)).map(({ id }) => id),
+    ['1ngc13d9jrqf', 'idle'],
+  );
+  await readWatches(api, known);
+  runs = 2;
+  await readWatches(api, known);
+  assert.deepEqual(asked, ['1ngc13d9jrqf', 'idle', '1ngc13d9jrqf']);
+});
+
+test('the time of a level is that of the run that had one', () => {
+  const pairs = { measured: '2030-01-01T00:00:00.000Z', run: 'pairs' };
+  const levels = levelsOf([
+    sampleWatch([], { nodes: [sampleLevel('a', 45, 9, pairs)] }),
+    sampleWatch([], { nodes: [sampleLevel('a', 40, 2)] }),
+  ]);
+  assert.equal(levels.get('a').level, 40);
 });
 
 test('a level is slower below its range, or above that of a time', () => {

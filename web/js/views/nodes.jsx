@@ -18,7 +18,7 @@ import { AnswerPill, Chips, Region, SortHead, StatePill, Toggles, TypedInput } f
 import { keepPlace } from '../place.mjs';
 import { flipped, usePoll } from '../ui.jsx';
 import { formatAgo } from '../units.mjs';
-import { levelInWords, levelsOf } from '../watches.mjs';
+import { levelInWords, levelsOf, readWatches } from '../watches.mjs';
 import { Jobs } from './jobs.jsx';
 import { Preflight } from './preflight.jsx';
 
@@ -38,6 +38,7 @@ export default function Nodes({ app, query }) {
   const [levels, setLevels] = useState(NOBODY);
   const [note, setNote] = useState('Asking the server…');
   const place = useMemo(keepPlace, []);
+  const known = useMemo(() => new Map(), []);
   const change = (set) => app.go({ view: 'nodes', query: { ...query, ...set } }, { replace: true });
   useEffect(() => {
     app.title('Nodes');
@@ -58,9 +59,9 @@ export default function Nodes({ app, query }) {
   );
   usePoll(
     async () => {
-      const [{ runs }, { watches }] = await Promise.all([
+      const [{ runs }, watches] = await Promise.all([
         app.api.list(`judged=1&limit=${JUDGED_RUNS}`).catch(() => ({ runs: [] })),
-        app.api.watches().catch(() => ({ watches: [] })),
+        readWatches(app.api, known).catch(() => []),
       ]);
       setLevels(levelsOf(watches));
       setSuspects(suspectsOf(runs));
@@ -260,7 +261,7 @@ function LevelCell({ node, isNamed, now }) {
   const { text, usual, isSlower } = levelInWords(node);
   return (
     <td class={isSlower && isNamed ? 'odd' : undefined}>
-      <a href={`/runs/${node.run}`}>
+      <a href={`/runs/${node.level_run}`}>
         {isSlower && (
           <>
             <span aria-hidden="true">▼ </span>
@@ -271,7 +272,7 @@ function LevelCell({ node, isNamed, now }) {
       </a>{' '}
       <span class="second">{usual}</span>
       <div class="second">
-        measured {formatAgo((now - Date.parse(node.measured)) / 1000)}
+        measured {formatAgo((now - Date.parse(node.level_measured)) / 1000)}
         {node.unreal && `, ${node.unreal}`}
       </div>
     </td>

@@ -50,9 +50,18 @@ export default function Watches({ app }) {
 
 function Watch({ app, watch, access, again }) {
   const [failed, setFailed] = useState('');
-  const { id, name, state, last, stale } = watch;
+  const [stale, setStale] = useState(/** @type {string[]} */ ([]));
+  const { id, name, state, last, coverage } = watch;
   const nights = nightsOf(watch);
   const verb = state === 'paused' ? 'resume' : 'pause';
+  useEffect(() => {
+    if (coverage.stale > 0) {
+      app.api.watch(id).then(
+        (whole) => setStale(whole.stale),
+        () => {},
+      );
+    }
+  }, [coverage.stale]);
   const act = async () => {
     try {
       await app.api.json(`/api/v1/watches/${id}/${verb}`, { method: 'POST' });
@@ -94,7 +103,7 @@ function Watch({ app, watch, access, again }) {
         {last?.evidence.named.map((one) => (
           <Named key={one.run} {...one} />
         ))}
-        {stale.length > 0 && (
+        {coverage.stale > 0 && (
           <p>
             <SignPill look={['!', 'warn']}>stale</SignPill> <NodeLinks names={stale} />
           </p>
