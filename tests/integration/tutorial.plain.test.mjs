@@ -1,5 +1,5 @@
-// tutorial.plain.test.mjs - runs the pages of docs/tutorial: each command, and the output that it
-// must have
+// tutorial.plain.test.mjs - the pages that quote what the programs print: docs/tutorial, whose
+// commands are run, and docs/troubleshooting.md
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -143,4 +143,26 @@ test('a slow node in a simulated fleet', limit, (t) => follow(t, 'find-a-slow-no
 test('two nodes with GPUs', { ...limit, skip: lacksNccl }, (t) => {
   const gpus = (name) => emulatedGpus('devices=2', { RINGBENCH_NAME: name, RINGBENCH_HOSTID: name });
   return follow(t, 'two-gpu-nodes.md', { 'gpu-1': gpus('gpu-1'), 'gpu-2': gpus('gpu-2') });
+});
+
+test('troubleshooting.md quotes messages that the programs have', () => {
+  const sources = ['server', 'agent', 'common', 'client']
+    .flatMap((dir) =>
+      fs.readdirSync(path.join(root, dir), { recursive: true }).map((file) => `${dir}/${file}`),
+    )
+    .filter((file) => /\.(c|h|inc)$|ringbench$/.test(file))
+    .map((file) => fs.readFileSync(path.join(root, file), 'utf8'))
+    .join('\n')
+    .replace(/"\s*\n\s*"/g, '');
+  const page = fs.readFileSync(path.join(root, 'docs/troubleshooting.md'), 'utf8');
+  const quoted = [...page.matchAll(/^\| (.*?) \| /gm)]
+    .flatMap(([, cell]) => [...cell.matchAll(/`([^`]*)`/g)])
+    .flatMap(([, message]) => message.split('…'))
+    .map((part) => part.trim())
+    .filter((part) => part.length >= 8);
+  assert.ok(quoted.length > 30, `${quoted.length} parts`);
+  assert.deepEqual(
+    quoted.filter((part) => !sources.includes(part)),
+    [],
+  );
 });
