@@ -122,11 +122,11 @@ static struct link_term interface_of(const struct ceiling_node *node)
         /* Virtual interfaces report invented speeds. */
         if (strcmp(json_get_str(one, "kind", ""), "ethernet") != 0 &&
             strcmp(json_get_str(one, "kind", ""), "infiniband") != 0)
-            return unknown("%.40s is no link of the node", name);
+            return unknown("%.40s is not a physical link", name);
         return gbps > 0 ? known(gbps / 8, "%g Gb/s of %.40s", gbps, name)
-                        : unknown("%.40s does not say how fast it is", name);
+                        : unknown("%.40s does not report its speed", name);
     }
-    return unknown("a node does not say over which interface others reach it");
+    return unknown("a node does not report the interface at which others reach it");
 }
 
 /* ---- Within a node ---- */
@@ -154,7 +154,7 @@ static struct link_term pcie_of(const json_t *gpu, int n)
     int width = (int)json_get_int(link, "width", 0);
 
     if (gts < 8 || width <= 0)
-        return unknown("a node does not say how fast its GPUs' PCIe links are");
+        return unknown("a node does not report the speed of its GPUs' PCIe links");
     return known(n * gts * width / 8 * PCIE_CODE, "PCIe %g GT/s x%d", gts, width);
 }
 
@@ -165,7 +165,7 @@ static struct link_term links_of(const json_t *gpu, int n)
 
     (void)n;
     if (links > 0 && nvlink_gbs(name) == 0)
-        return unknown("how fast an NVLink of %.60s is, is not known", name);
+        return unknown("the NVLink speed of %.60s is not known", name);
     if (links > 0)
         return known(links * nvlink_gbs(name), "%d NVLinks of %g GB/s", links,
                      nvlink_gbs(name));
@@ -194,8 +194,8 @@ static struct link_term slowest_of(const struct ceiling_node *node, int n,
     if (is_split)
         return unknown("GPUs of a node are split (MIG), and ranks share their links");
     if (is_mixed && (size_t)node->ranks < json_array_size(gpus))
-        return unknown("a node's GPUs differ, and which of them its ranks have is not "
-                       "known");
+        return unknown("a node's GPUs differ, and it is not known which of them its "
+                       "ranks use");
     return least;
 }
 
@@ -257,7 +257,7 @@ static struct link_term least_between(const char *backend,
     bool is_nccl = strcmp(backend, "nccl") == 0;
 
     if (is_nccl && is_chosen(nodes, n, env))
-        return unknown("variables choose what NCCL goes over");
+        return unknown("variables select NCCL's network");
     for (size_t i = 0; i < n; i++) {
         struct link_term own =
             is_nccl ? nccl_between(&nodes[i]) : interface_of(&nodes[i]);
@@ -343,12 +343,11 @@ json_t *ceiling_verdict(const char *backend, const struct ceiling_node *nodes, s
         most = nodes[i].ranks > most ? nodes[i].ranks : most;
     }
     if (n == 1 && !is_nccl)
-        return not_known(
-            "ranks on one node measure their memory where it is beyond the caches");
+        return not_known("ranks on one node measure memory, not links");
     if (world < 2)
         return not_known("one rank sends nothing");
     if (share_a_host(nodes, n))
-        return not_known("nodes of the run are on one host");
+        return not_known("some of the run's nodes share a host");
     if (n > 1)
         between = least_between(backend, nodes, n, env);
     if (is_nccl && most > 1)

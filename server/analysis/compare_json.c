@@ -203,7 +203,7 @@ static void warn_of_order(json_t *list, const struct compare_side *base,
     if (base->n == 0 || head->n == 0)
         return;
     warn(list,
-         "the cases did not take turns (%s): what changed meanwhile counts as a "
+         "the cases did not alternate (%s): a change over time counts as a "
          "difference",
          base->cases[0].run == head->cases[0].run && has_sequence(base)
              ? "order sequential"
@@ -246,8 +246,8 @@ static json_t *warnings_json(const struct compare *compare,
     if (!compare->is_paired && !compare->by_run)
         warn_of_order(list, base, head);
     if (!compare->is_paired && (is_mixed(base) || is_mixed(head)))
-        warn(list, "cases with different variables are one lot: choose among them with "
-                   "base_env and head_env");
+        warn(list, "a side has cases with different variables: select some with "
+                   "base_env or head_env");
     warn_of_cases(list, base);
     warn_of_cases(list, head);
     if (compare->sizes_left_out > 0)

@@ -106,9 +106,8 @@ static json_t *words_of(const struct compare *compare)
 
 static const char states_why[] =
     "[{is_lone?}1 of {cases} cases, in {side}, is {apart:.1f}x off|two states "
-    "{apart:.1f}x apart in {side}], which [{is_paired?}{n_base} repeats can't tell from "
-    "settings[ and {enough} might]|cases that did not take turns can't tell from "
-    "settings]";
+    "{apart:.1f}x apart in {side}]; [{is_paired?}{n_base} repeats cannot separate them "
+    "from settings[, {enough} might]|interleave the settings to separate them]";
 static const char noise_why[] =
     "[{is_unknown?}an unknown change|{is_wide?}anything from {low:.2g}x to "
     "{high:.2g}x|\xC2\xB1{half} %][, {too_many} repeats would not resolve {margin} "
@@ -145,7 +144,7 @@ static json_t *noise_text(const struct compare *compare, const struct compare_ba
 
     if (!isfinite(half))
         return json_string(fabs(change->base) > 0
-                               ? "its values are too far apart to reckon with"
+                               ? "its values are too far apart for an interval"
                                : "its mean is 0");
     if (compare->by_run)
         return json_string("the usual range spans more than a factor of ten");

@@ -99,7 +99,7 @@ static json_t *command_json(const char *form, const struct preflight_said *said)
 static struct item *item_of(struct judging *judging, const struct preflight_said *said)
 {
     static const struct preflight_said others = {
-        VERDICT_FINDING, "the same check finds something else", "NAME", "VALUE", false};
+        VERDICT_FINDING, "the same check has other findings", "NAME", "VALUE", false};
     struct item *item;
 
     for (size_t i = 0; i < judging->n_items; i++)

@@ -124,7 +124,7 @@ static void look_at_acs(const struct preflight_node *node,
     if (!has_peers(node, said))
         return;
     snprintf(said->sentence, sizeof(said->sentence),
-             "only root can read it, which the agent is not");
+             "only root can read it, and the agent does not run as root");
     for (size_t k = 0; k < N_DEVICES; k++) {
         const json_t *list = member(node, devices[k].key);
 
@@ -135,8 +135,8 @@ static void look_at_acs(const struct preflight_node *node,
                 pass(said);
             if (json_array_size(bridges) > 0)
                 find(said, json_string_value(json_array_get(bridges, 0)),
-                     "ACS of the PCIe bridges above %.60s sends what devices say to each "
-                     "other by way of the CPU",
+                     "ACS of the PCIe bridges above %.60s routes traffic between devices "
+                     "through the CPU",
                      which(json_array_get(list, i), devices[k].is_gpu));
         }
     }
@@ -150,7 +150,7 @@ static bool is_for_nvml(const struct preflight_node *node, struct preflight_said
     bool applies = has_gpus(node, said);
 
     if (applies)
-        snprintf(said->sentence, sizeof(said->sentence), "NVML does not say");
+        snprintf(said->sentence, sizeof(said->sentence), "NVML does not report it");
     return applies;
 }
 
@@ -314,7 +314,7 @@ static void look_at_cgroup(const struct preflight_node *node,
     if (limits && n > 0)
         pass(said);
     if (cpus > 0 && cpus < n)
-        find(said, "", "its cgroup leaves %g of %u CPUs: more is held back", cpus, n);
+        find(said, "", "its cgroup allows only %g of %u CPUs", cpus, n);
 }
 
 /* ---- Versions and clocks ---- */
@@ -346,18 +346,18 @@ static void look_at_cuda(const struct preflight_node *node,
         return;
     pass(said);
     if (strtol(runtime, NULL, 10) > strtol(driver, NULL, 10))
-        find(said, runtime, "the CUDA runtime is %.20s, the driver can do %.20s", runtime,
-             driver);
+        find(said, runtime, "the CUDA runtime is %.20s, the driver supports %.20s",
+             runtime, driver);
     if (built && strtol(built, NULL, 10) > strtol(driver, NULL, 10))
-        find(said, built, "NCCL is built for CUDA %.20s, the driver can do %.20s", built,
-             driver);
+        find(said, built, "NCCL is built for CUDA %.20s, the driver supports %.20s",
+             built, driver);
 }
 
 static void look_at_clock(const struct preflight_node *node,
                           const struct preflight_use *use, struct preflight_said *said)
 {
     (void)use;
-    snprintf(said->sentence, sizeof(said->sentence), "nothing has run there yet");
+    snprintf(said->sentence, sizeof(said->sentence), "no run has used the node yet");
     if (!node->has_clock)
         return;
     pass(said);
@@ -438,7 +438,7 @@ void preflight_look(const struct preflight_check *check,
                     struct preflight_said *said)
 {
     *said = (struct preflight_said){.answer = VERDICT_NOT_EVALUATED,
-                                    .sentence = "the node's agent does not say"};
+                                    .sentence = "the node's agent does not report it"};
     if (check->look)
         check->look(node, use, said);
     else
@@ -464,11 +464,11 @@ const struct preflight_check preflight_checks[] = {
     {"ecc", "error", PREFLIGHT_NCCL, "nvidia-smi -q -d ECC,ROW_REMAPPER -i {}; nvidia-smi -r -i {}, when nothing runs there", .value = {"now.ecc_errors", PREFLIGHT_AT_MOST, 0, .is_of_gpu = true, .applies = is_for_nvml, .sentence = "the memory of GPU {subject} had {value} uncorrectable error{value:/s}"}},
     {"fabric", "error", PREFLIGHT_NCCL, "systemctl restart nvidia-fabricmanager", .value = {"fabric", PREFLIGHT_IS, .text = "completed", .is_of_gpu = true, .applies = is_for_nvml, .sentence = "the fabric of GPU {subject} is {value}"}},
     {"acs", "warn", PREFLIGHT_NCCL, "setpci -s {} ECAP_ACS+6.w=0000, for each bridge", .look = look_at_acs},
-    {"iommu", "warn", PREFLIGHT_NCCL, "iommu=pt on the kernel's command line", .value = {"iommu", PREFLIGHT_BEGINS_NOT, .text = "DMA", .applies = has_peers, .sentence = "the IOMMU translates what devices send each other ({value})"}},
+    {"iommu", "warn", PREFLIGHT_NCCL, "iommu=pt on the kernel's command line", .value = {"iommu", PREFLIGHT_BEGINS_NOT, .text = "DMA", .applies = has_peers, .sentence = "the IOMMU translates traffic between devices ({value})"}},
     {"peermem", "warn", PREFLIGHT_NCCL, "modprobe nvidia_peermem", .look = look_at_peermem},
-    {"memlock", "error", PREFLIGHT_NCCL, "LimitMEMLOCK=infinity in the agent's unit, or docker run --ulimit memlock=-1", .value = {"limits.memlock_bytes", PREFLIGHT_AT_LEAST, MEMLOCK_LEAST, .applies = has_active_port, .sentence = "{value:bytes} of memory may be locked, and what RDMA sends is"}},
-    {"shm", "error", PREFLIGHT_NCCL, "mount -o remount,size=50% /dev/shm, or docker run --shm-size=16g", .value = {"limits.shm_bytes", PREFLIGHT_AT_LEAST, SHM_LEAST, .sentence = "/dev/shm has {value:bytes}, in which ranks of a node exchange data"}},
-    {"open_files", "error", PREFLIGHT_HOST | PREFLIGHT_NCCL, "LimitNOFILE=1048576 in the agent's unit, or ulimit -Hn 1048576 before it starts", .value = {"limits.open_files", PREFLIGHT_AT_LEAST, FILES_LEAST, .sentence = "a process may open {value} files"}},
+    {"memlock", "error", PREFLIGHT_NCCL, "LimitMEMLOCK=infinity in the agent's unit, or docker run --ulimit memlock=-1", .value = {"limits.memlock_bytes", PREFLIGHT_AT_LEAST, MEMLOCK_LEAST, .applies = has_active_port, .sentence = "only {value:bytes} of memory may be locked, and RDMA locks its memory"}},
+    {"shm", "error", PREFLIGHT_NCCL, "mount -o remount,size=50% /dev/shm, or docker run --shm-size=16g", .value = {"limits.shm_bytes", PREFLIGHT_AT_LEAST, SHM_LEAST, .sentence = "/dev/shm has only {value:bytes}, and a node's ranks exchange data in it"}},
+    {"open_files", "error", PREFLIGHT_HOST | PREFLIGHT_NCCL, "LimitNOFILE=1048576 in the agent's unit, or ulimit -Hn 1048576 before it starts", .value = {"limits.open_files", PREFLIGHT_AT_LEAST, FILES_LEAST, .sentence = "a process may open only {value} files"}},
     {"cgroup", "warn", PREFLIGHT_HOST | PREFLIGHT_NCCL, "give the job or container all CPUs of the node", .look = look_at_cgroup},
     {"governor", "warn", PREFLIGHT_NCCL, "cpupower frequency-set -g performance", .value = {"governor", PREFLIGHT_IS, .text = "performance", .sentence = "the CPUs' governor is {value}"}},
     {"numa_balancing", "warn", PREFLIGHT_NCCL, "sysctl -w kernel.numa_balancing=0", .value = {"numa_balancing", PREFLIGHT_AT_MOST, 0, .sentence = "the kernel moves pages between NUMA nodes"}},

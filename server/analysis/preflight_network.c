@@ -114,7 +114,8 @@ void preflight_look_at_gids(const struct preflight_node *node,
         pass(said);
         if (!gid_of(port))
             find(said, json_get_str(port, "netdev", "NETDEV"),
-                 "%.60s has no RoCE v2 GID of an address: its interface %.40s has none",
+                 "%.60s has no RoCE v2 GID for an IP address: its interface %.40s has "
+                 "none",
                  name_of(port), json_get_str(port, "netdev", "is not known, it"));
     }
 }
@@ -257,6 +258,7 @@ void preflight_look_at_choice(const struct preflight_node *node,
              "NCCL_SOCKET_IFNAME=%.80s%s names no interface with an address", asked,
              where);
     else if (taken && outside && is_local(node, taken))
-        find(said, outside, "NCCL takes %.40s for its sockets, which ends on the node",
+        find(said, outside,
+             "NCCL uses %.40s for its sockets, which does not leave the node",
              json_get_str(taken, "interface", "?"));
 }

@@ -57,12 +57,12 @@ static void on_begin(void *arg, const char *tag, const char **attrs)
     struct buf own;
 
     if (reading->depth == DEPTH_MAX || ++reading->n > ELEMENTS_MAX) {
-        stop(reading, "it has too many parts");
+        stop(reading, "the XML has too many elements");
         return;
     }
     for (size_t i = 0; attrs[i]; i++)
         if (strlen(attrs[i]) > VALUE_MAX)
-            stop(reading, "a value in it is too long");
+            stop(reading, "the XML has a value that is too long");
     buf_init(&own, TEXT_MAX);
     buf_append_str(&own, tag);
     put_attrs(&own, tag, attrs);
@@ -107,7 +107,7 @@ static void on_doctype(void *arg, const char *name, const char *system,
                        const char *public_id, int has_internal)
 {
     (void)name, (void)system, (void)public_id, (void)has_internal;
-    stop(arg, "it has a document type");
+    stop(arg, "the XML has a document type");
 }
 
 /* Return a new text, or NULL with the reason. */
@@ -125,11 +125,11 @@ static json_t *read_text(const struct topology_text *text, struct error *err)
     is_read =
         XML_Parse(reading.parser, text->xml, (int)text->len, XML_TRUE) == XML_STATUS_OK;
     if (!is_read && reading.err.code == ERROR_NONE)
-        error_set(&reading.err, ERROR_INVALID, "it is no XML: %s",
+        error_set(&reading.err, ERROR_INVALID, "it is not XML: %s",
                   XML_ErrorString(XML_GetErrorCode(reading.parser)));
     else if (is_read && reading.n_cpus == 0)
         error_set(&reading.err, ERROR_INVALID,
-                  "it has no CPU, so it is no topology of NCCL's");
+                  "the XML has no CPU, so it is not an NCCL topology");
     while (reading.depth > 0)
         json_decref(reading.open[--reading.depth]);
     XML_ParserFree(reading.parser);

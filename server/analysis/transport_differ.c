@@ -313,8 +313,8 @@ static void check_single_hca(struct findings *findings, int node)
     }
     if ((int64_t)n_ranks < n_hcas || n_net < 2 || n_hcas < 2 || n_channels < 2)
         return;
-    snprintf(text, sizeof(text), "of %lld HCAs NCCL uses %.60s alone", (long long)n_hcas,
-             used);
+    snprintf(text, sizeof(text), "NCCL uses only %.60s of %lld HCAs", used,
+             (long long)n_hcas);
     transport_finding_node(transport_finding_of(findings, "hca", text), node);
 }
 

@@ -151,7 +151,7 @@ static void check_sockets(struct look *look)
               "NCCL_NET=%.20s: %s%s", net, sockets, beside);
     else if (port)
         found(look, "no_rdma", reason_about(look->log, "ib"),
-              "NCCL took no RDMA device, though %s is active: %s",
+              "NCCL uses no RDMA device, although %s is active: %s",
               json_get_str(port, "name", "?"), sockets);
     else if (*hca && *hca != '^')
         check_hca(look, hca, sockets);
@@ -250,8 +250,8 @@ static void check_gdr(struct look *look)
         else
             add_found(look, NULL,
                       json_pack("{s:s, s:o, s:o}", "about", "no_gdr", "text",
-                                json_sprintf("GPUDirect is off over %s (the log does "
-                                             "not say why)",
+                                json_sprintf("GPUDirect is off over %s (the log gives "
+                                             "no reason)",
                                              name),
                                 "device", json_clean_string(name)));
     }
@@ -270,7 +270,7 @@ static void check_words(struct look *look, const char *setting, const char *word
 
         if (len > 0 && !is_word_of(words, at, len)) {
             found(look, "setting", reason_about(look->log, setting),
-                  "%s=%.100s: NCCL knows no %.*s", setting, value,
+                  "%s=%.100s: NCCL does not know %.*s", setting, value,
                   (int)(len < 60 ? len : 60), at);
             return;
         }
@@ -450,7 +450,7 @@ static void check_p2p(struct look *look)
     if (atoi(json_get_str(look->settings, "NCCL_P2P_DISABLE", "0")) != 0 &&
         goes_by_shm(look))
         found(look, "no_p2p", reason_about(look->log, "NCCL_P2P_DISABLE"),
-              "NCCL_P2P_DISABLE=1: GPUs reach each other by shared memory");
+              "NCCL_P2P_DISABLE=1: GPUs exchange data through shared memory");
     else if (reason)
         found(look, "no_p2p", reason,
               "peer to peer is off between GPUs that are connected");
@@ -492,7 +492,7 @@ static void check_interface(struct look *look, const char *name, const char *add
 
     if (why)
         found(look, "interface", NULL,
-              "NCCL takes %s for %s, which is %s: name another in NCCL_SOCKET_IFNAME",
+              "NCCL uses %s for %s, which is %s: name another in NCCL_SOCKET_IFNAME",
               name, what_for, why);
 }
 
@@ -557,7 +557,7 @@ static void check_host(struct look *look)
 
         if (is_ucx || is_via(way, "tcp"))
             found(look, "no_rdma", NULL, "%s%s %s, while %s is active",
-                  is_ucx ? "UCX goes by " : "",
+                  is_ucx ? "UCX uses " : "",
                   transport_kind_text(transport_net_kind(&look->node, name)), name,
                   json_get_str(port, "name", "?"));
     }

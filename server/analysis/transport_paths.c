@@ -199,9 +199,9 @@ json_t *transport_ways_verdict(const struct findings *findings, const json_t *fo
     }
     finding_put(&finding, "{s:s, s:O, s:s, s:s*, s:i, s:i, s:b, s:o*}", "about",
                 foreign ? "version" : "ways", "log", lines, "$who",
-                t->host                                       ? "ranks go"
-                : foreign && strncmp(foreign, "RCCL", 4) == 0 ? "RCCL goes"
-                                                              : "NCCL goes",
+                t->host                                       ? "ranks use"
+                : foreign && strncmp(foreign, "RCCL", 4) == 0 ? "RCCL uses"
+                                                              : "NCCL uses",
                 "$foreign", foreign, "$from", MINOR_FROM, "$to", MINOR_TO, "$is_silent",
                 !ways, "$unread", unread > 0 ? json_integer(unread) : NULL);
     finding_set(&finding, "$ways", json_incref(ways));

@@ -116,8 +116,8 @@ static json_t *count_active(const struct transport *t)
     return counts;
 }
 
-/* Return whether a port should be active: the user named it, or most other nodes use it.
- * Other ports may be unused. */
+/* Return whether a port is down but should be active, because the user named it or most
+ * other nodes use it. Other ports may be unused. */
 static bool is_missed(const json_t *port, const char *hca, const json_t *active,
                       size_t n_nodes)
 {
@@ -221,7 +221,7 @@ static void check_odd(struct findings *findings, const struct transport_said *sa
 
     if (!usual || !said->by_sockets)
         return;
-    snprintf(text, sizeof(text), "by sockets, while most go by NET/%.60s", usual);
+    snprintf(text, sizeof(text), "sockets, while most use NET/%.60s", usual);
     transport_finding_node(transport_finding_of(findings, "odd_node", text), said->node);
 }
 

@@ -12,7 +12,7 @@
 static const struct {
     const char *over, *what, *command;
 } uses[] = {
-    {"ranks", "where its ranks meet others",
+    {"ranks", "where its ranks listen",
      "ringbench-agent --advertise ADDRESS there, one that all nodes reach; or have "
      "firewalls let TCP pass between the nodes, to any port"},
     {"nccl", "where NCCL will listen",

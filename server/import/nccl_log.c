@@ -220,8 +220,7 @@ static void say_odd_nodes(const struct ncclog_set *set, json_t *out)
         json_object_update(hosts, set->left_out_by_sockets);
     json_object_foreach (hosts, host, value)
         finding_name(&finding, host);
-    snprintf(what, sizeof(what), "by sockets, while most go by NET/%.60s",
-             usual ? usual : "");
+    snprintf(what, sizeof(what), "sockets, while most use NET/%.60s", usual ? usual : "");
     finding_put(&finding, "{s:s, s:[], s:b}", "about", "odd_node", "log", "$is_odd", 1);
     finding_set_text(&finding, "$what", what);
     value = finding_end(&finding, MESSAGE_WAY_FINDING, " (imported)");

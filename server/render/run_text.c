@@ -248,7 +248,7 @@ static void put_verdicts(const json_t *event, struct buf *out)
         put_verdict(json_array_get(verdicts, i), out);
 }
 
-/* Append the verdicts that are the run's result to its last line. */
+/* Append to the run's last line the verdicts that are its result. */
 static void put_results(const json_t *event, struct buf *out)
 {
     const json_t *verdicts = json_object_get(event, "verdicts");
@@ -386,7 +386,7 @@ static void put_groups(const json_t *groups, struct buf *out)
         buf_append_str(out, "# the last column is the group\n");
 }
 
-/* List the connections whose failure ended a case: "# no way: a to b ...". */
+/* List the connections whose failure ended a case: "# no path: a to b ...". */
 static void put_ways(const json_t *verdict, struct buf *out)
 {
     const json_t *ways = json_object_get(json_object_get(verdict, "evidence"), "ways");
@@ -397,11 +397,11 @@ static void put_ways(const json_t *verdict, struct buf *out)
     put_verdict(verdict, out);
     for (size_t i = 0; i < n && i < WAYS_NAMED_MAX; i++)
         put_line(out,
-                 "no way: {from} to {to} at {address}, [{via}|?] to [{interface}|?]: "
+                 "no path: {from} to {to} at {address}, [{via}|?] to [{interface}|?]: "
                  "{reason}",
                  json_array_get(ways, i), NULL);
     if (n > WAYS_NAMED_MAX)
-        buf_printf(out, "# and %zu more ways\n", n - WAYS_NAMED_MAX);
+        buf_printf(out, "# and %zu more paths\n", n - WAYS_NAMED_MAX);
 }
 
 static void take_placed(struct run_text *text, const json_t *event, struct buf *out)

@@ -143,7 +143,7 @@ static void put_heading(struct table *table, json_t *row, struct buf *out)
         buf_printf(out, ", root %lld", (long long)root);
     put_circumstances(row, out);
     if (table_unreal(row))
-        buf_printf(out, ", %s: these are no measurements", table_unreal(row));
+        buf_printf(out, ", %s: these are not measurements", table_unreal(row));
     buf_append_str(out, "\n");
     buf_append_str(out, columns_heading);
 }
@@ -348,7 +348,7 @@ static void put_figure(struct table *table, json_t *row, struct buf *out)
             buf_append_str(out, "\n");
         }
         if (table_unreal(row))
-            buf_printf(out, "# %s: these are no measurements\n", table_unreal(row));
+            buf_printf(out, "# %s: these are not measurements\n", table_unreal(row));
         buf_printf(out, "# %-26s %14s  %-12s %4s\n", "metric", "value", "unit", "rank");
     }
     if (reason) {
@@ -462,8 +462,8 @@ void table_end(struct table *table, struct buf *out)
                    table->wrong_halves ? "FAILED" : "OK");
     if (table->noisy_halves > 0)
         buf_printf(out,
-                   "# %-20s : %llu of %llu times are less certain than asked: more "
-                   "repeats, or a quiet machine\n",
+                   "# %-20s : %llu of %llu times are less certain than asked: use more "
+                   "repeats or an idle machine\n",
                    "Noisy (~)", (unsigned long long)table->noisy_halves,
                    (unsigned long long)table->halves);
     /* Blocking calls spend the whole time in the enqueue, so the average is

@@ -41,7 +41,7 @@ void transport_text(const json_t *transports, struct buf *out)
         buf_append_str(out, "\n");
     }
     if (n > WAYS_SHOWN)
-        buf_printf(out, "# %s: %zu more ways\n", by, n - WAYS_SHOWN);
+        buf_printf(out, "# %s: %zu more transports\n", by, n - WAYS_SHOWN);
     if (unread) {
         long lines = (long)json_get_int(unread, "lines", 0);
 

@@ -76,8 +76,8 @@ static int lack_matrix(struct error *err)
 {
     return error_set(
         err, ERROR_INVALID,
-        "this needs a run whose matrix is of NCCL_ALGO and NCCL_PROTO alone, with null, "
-        "NCCL's own choice, in both: {\"NCCL_ALGO\": [\"Ring\", \"Tree\", null], "
+        "this needs a run whose matrix has only NCCL_ALGO and NCCL_PROTO, each with null "
+        "for NCCL's own choice: {\"NCCL_ALGO\": [\"Ring\", \"Tree\", null], "
         "\"NCCL_PROTO\": [\"LL\", \"LL128\", \"Simple\", null]}");
 }
 
@@ -263,9 +263,8 @@ static void put_head(struct tuner *tuner, const struct summary_series *series)
                json_get_str(series->key, "dtype", "?"),
                json_get_bool(series->key, "in_place", false) ? "in place"
                                                              : "out of place");
-    buf_append_str(tuner->out,
-                   "# sizes that no line has are left to NCCL: nothing was "
-                   "faster there by 2 % or more, or they were not measured\n");
+    buf_append_str(tuner->out, "# NCCL chooses for sizes without a line: no setting was "
+                               "faster by 2 % or more, or they were not measured\n");
     if (tuner->channels < 0)
         buf_append_str(
             tuner->out,
@@ -322,13 +321,13 @@ int tuner_csv(const json_t *run, const struct summary *summary, long channels,
 
     if (strcmp(backend, "nccl") != 0 && strcmp(backend, "sim") != 0)
         return error_set(err, ERROR_INVALID,
-                         "NCCL_ALGO says something to NCCL only, and the run's backend "
+                         "NCCL_ALGO affects NCCL only, and the run's backend "
                          "is %.20s",
                          *backend ? backend : "not known yet");
     if (json_array_size(json_object_get(run, "groups")) > 1)
         return error_set(err, ERROR_INVALID,
                          "several communicators were measured at the same time: the "
-                         "tuner knows one");
+                         "tuner supports one");
     cases = summary_cases(run, &n_cases);
     result = read_choices(&tuner, cases, err) ? -1 : put_all(&tuner, err);
     free(cases);

@@ -14,8 +14,8 @@ size_t thin_choose(const double *values, const double *alarms, size_t count, siz
                    size_t *kept);
 
 /* Return the share of `budget` points for a line of n points; all lines have `total`
- * points. Every line gets at least THIN_LEAST points, or n if fewer. Requires lines *
- * THIN_LEAST <= budget. */
+ * points. Every line gets at least THIN_LEAST points, or n if fewer. The budget
+ * must be at least THIN_LEAST for each line. */
 size_t thin_share(size_t n, size_t total, size_t lines, size_t budget);
 
 #endif

@@ -292,7 +292,7 @@ describe('hosts on links that break', { skip, timeout: 600000 * patience, concur
       );
       assert.equal(
         text.lines.filter((line) =>
-          /^# no way: node-[23] to node-1 at 10\.77\.0\.1, (eth0|\?) to eth0: /.test(line),
+          /^# no path: node-[23] to node-1 at 10\.77\.0\.1, (eth0|\?) to eth0: /.test(line),
         ).length,
         2,
       );

@@ -188,8 +188,8 @@ TEST(states_in_both_are_not_enough_data)
     assert_int_equal(band->answer, VERDICT_NOT_ENOUGH_DATA);
     assert_true(band->base_varies && band->head_varies);
     require_sentence(compare,
-                     "not enough data up to 16K (two states 4.2x apart in both, which 5 "
-                     "repeats can't tell from settings and 8 might)");
+                     "not enough data up to 16K (two states 4.2x apart in both; 5 "
+                     "repeats cannot separate them from settings, 8 might)");
     compare_destroy(compare);
     made_release(&made);
 }
@@ -320,7 +320,7 @@ TEST(of_a_mean_of_0_there_is_no_part)
 
 TEST(what_a_double_cant_hold_is_no_verdict)
 {
-    static const char far_apart[] = "its values are too far apart to reckon with";
+    static const char far_apart[] = "its values are too far apart for an interval";
     static const struct {
         double values[6];
         const char *why;

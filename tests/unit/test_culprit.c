@@ -510,7 +510,7 @@ TEST(where_nothing_could_stand_out_none_is_no_answer)
                                     .rack = NONE,
                                     .factor = 1,
                                     .noise = 0.6},
-                    "not_enough_data", "a node may be ");
+                    "not_enough_data", "a node could be ");
 }
 
 TEST(two_nodes_are_too_few)

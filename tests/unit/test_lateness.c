@@ -176,7 +176,7 @@ TEST(what_clocks_cannot_tell_is_not_enough_data)
     assert_int_equal(count(&sweep, "not_enough_data"), RUNS);
     verdict = judge(&sweep, 1);
     assert_non_null(strstr(json_get_str(verdict, "sentence", ""),
-                           "too short for clocks that agree within 400 us at best"));
+                           "too short for the clock error of 400 us or more"));
     json_decref(verdict);
 }
 
@@ -212,9 +212,10 @@ TEST(the_sentence_has_rank_node_and_delay)
     sweep.error_us = 12;
     verdict = judge(&sweep, 1);
     assert_non_null(strstr(json_get_str(verdict, "sentence", ""),
-                           "rank 2 on n2 is late in 28 of 28 rows: it comes "));
-    assert_non_null(strstr(json_get_str(verdict, "sentence", ""),
-                           "(clocks agree within 12 us): the host, not the "));
+                           "rank 2 on n2 is late in 28 of 28 rows: it arrives "));
+    assert_non_null(
+        strstr(json_get_str(verdict, "sentence", ""),
+               "(clocks agree within 12 us); the cause is the host, not the "));
     delay = json_array_get(
         json_object_get(json_object_get(verdict, "evidence"), "delays"), 0);
     assert_in_range((uint64_t)json_get_num(delay, "late_us", 0), 288, 312);

@@ -152,7 +152,7 @@ TEST(each_sickness_has_its_own_finding_and_command)
               "\"netdev\":\"ens1\",\"gids\":[]}",
               NETS, ADDRESSES, VERSIONS),
          "rdma_gid",
-         "mlx5_0 has no RoCE v2 GID of an address: its interface ens1 has none",
+         "mlx5_0 has no RoCE v2 GID for an IP address: its interface ens1 has none",
          "ip address add ADDRESS/PREFIX dev ens1"},
         {NODE(PORTS "," PORT("mlx5_1", "active", "ens2", "3", "8"), NETS, ADDRESSES,
               VERSIONS),
@@ -160,14 +160,14 @@ TEST(each_sickness_has_its_own_finding_and_command)
          "lspci -vv -s mlx5_1: reseat it, or look at the slot in the BIOS"},
         {NODE(PORTS, NETS, ADDRESSES,
               "\"cuda_driver\":\"12.4\",\"cuda_runtime\":\"13.0\""),
-         "cuda", "the CUDA runtime is 13.0, the driver can do 12.4",
+         "cuda", "the CUDA runtime is 13.0, the driver supports 12.4",
          "install a driver for CUDA 13.0 or newer, or a libcudart and libnccl for an "
          "older "
          "CUDA"},
         {NODE(
              PORTS, NETS, ADDRESSES,
              "\"cuda_driver\":\"12.4\",\"cuda_runtime\":\"12.4\",\"nccl_cuda\":\"13.0\""),
-         "cuda", "NCCL is built for CUDA 13.0, the driver can do 12.4", "CUDA 13.0"},
+         "cuda", "NCCL is built for CUDA 13.0, the driver supports 12.4", "CUDA 13.0"},
     };
 
     for (size_t i = 0; i < sizeof(sick) / sizeof(sick[0]); i++)
@@ -328,7 +328,7 @@ TEST(the_interface_is_the_one_that_nccl_takes)
     static const struct {
         const char *asked, *names;
     } cases[] = {
-        {"docker", "NCCL takes docker0 for its sockets, which ends on the node"},
+        {"docker", "NCCL uses docker0 for its sockets, which does not leave the node"},
         {"=lo", "NCCL lo"},
         {"^ens", "NCCL docker0"},
         {"=ens", "NCCL_SOCKET_IFNAME==ens names no interface with an address"},
@@ -609,7 +609,7 @@ TEST(no_node_of_many_vanishes)
     assert_int_equal(n, MANY);
     assert_string_equal(
         json_get_str(json_array_get(checks_of(verdict), last), "sentence", ""),
-        "n32 and 17 more: the same check finds something else");
+        "n32 and 17 more: the same check has other findings");
     json_decref(verdict);
 }
 

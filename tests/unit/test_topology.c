@@ -176,15 +176,15 @@ TEST(what_is_no_topology_is_refused)
 {
     char deep[4096] = "", longs[600] = "<system><cpu numaid=\"";
 
-    refuse("", "no XML: no element found");
+    refuse("", "not XML: no element found");
     refuse("<system><cpu></system>", "mismatched tag");
     refuse("<graphs version=\"1\"/>", "no CPU");
     refuse("<system version=\"1\"/>", "no CPU");
     refuse("<!DOCTYPE s [<!ENTITY a \"x\"><!ENTITY b \"&a;&a;\">]><system>&b;</system>",
-           "it has a document type");
+           "the XML has a document type");
     for (int i = 0; i < 40; i++)
         strcat(deep, "<system>");
-    refuse(deep, "too many parts");
+    refuse(deep, "too many elements");
     memset(longs + strlen(longs), 'x', 300);
     strcat(longs, "\"/></system>");
     refuse(longs, "too long");

@@ -71,19 +71,21 @@ TEST(what_is_well_is_said_in_one_sentence)
         "InfiniBand mlx5_0, GPUDirect, 2 channels [[0,1]]; peer to peer (P2P/CUMEM) "
         "[[0,0]]",
         {"ways: mlx5_0, GPUDirect, 2"}};
-    static const struct example silent = {{"{\"warning\":\"x\",\"init\":\"complete\"}"},
-                                          {NULL},
-                                          NULL,
-                                          "",
-                                          {"ways: NCCL's log says nothing of its ways"}};
+    static const struct example silent = {
+        {"{\"warning\":\"x\",\"init\":\"complete\"}"},
+        {NULL},
+        NULL,
+        "",
+        {"ways: NCCL's log does not mention its transports"}};
 
-    static const struct example excused = {{"{\"warning\":\"x\",\"init\":\"complete\","
-                                            "\"reasons\":[{\"about\":\"ib\",\"text\":"
-                                            "\"NET/IB : No device found.\"}]}"},
-                                           {NULL},
-                                           NULL,
-                                           "",
-                                           {"ways: NCCL's log says nothing of its ways"}};
+    static const struct example excused = {
+        {"{\"warning\":\"x\",\"init\":\"complete\","
+         "\"reasons\":[{\"about\":\"ib\",\"text\":"
+         "\"NET/IB : No device found.\"}]}"},
+        {NULL},
+        NULL,
+        "",
+        {"ways: NCCL's log does not mention its transports"}};
 
     check(&example);
     check(&silent);
@@ -120,8 +122,8 @@ TEST(a_node_that_goes_another_way_is_named)
         NULL,
         "InfiniBand mlx5_0, GPUDirect, 2 channels [[0,1],[0,3],[1,2]]; "
         "sockets over Ethernet eth0, 2 channels [[2,3]]",
-        {"odd_node: node-3 goes by sockets, while most go by NET/IB",
-         "no_rdma: NCCL took no RDMA device, though mlx5_1 is active: sockets over "
+        {"odd_node: node-3 uses sockets, while most use NET/IB",
+         "no_rdma: NCCL uses no RDMA device, although mlx5_1 is active: sockets over "
          "Ethernet "
          "eth0 on node-3",
          "port_down: mlx5_0 is DOWN on node-3"}};
@@ -167,7 +169,7 @@ TEST(a_gpu_that_sends_from_the_host_is_none_without_gpudirect)
         NULL,
         "InfiniBand mlx5_0, GPUDirect, 2 channels [[0,1]]; InfiniBand mlx5_0, no "
         "GPUDirect, 2 channels [[0,1]]",
-        {"ways: NCCL goes by InfiniBand mlx5_0, GPUDirect, 2 channels; InfiniBand "
+        {"ways: NCCL uses InfiniBand mlx5_0, GPUDirect, 2 channels; InfiniBand "
          "mlx5_0, "
          "no GPUDirect, 2 channels"}};
     /* One GPU of the node receives, the other sends. */
@@ -387,7 +389,7 @@ TEST(hosts_say_what_carries_their_bytes)
          .inventories = {ETH0 "]}", ETH0 "]}", ETH0 "]}"},
          .ways = "sockets over Ethernet eth0, 4 per pair of ranks "
                  "[[0,1],[0,2],[1,2]]",
-         .verdicts = {"ways: ranks go by sockets over Ethernet eth0, 4 per pair of "
+         .verdicts = {"ways: ranks use sockets over Ethernet eth0, 4 per pair of "
                       "ranks"}},
         {.logs = {HOST("0", "{\"via\":\"ucx/rc_mlx5\",\"name\":\"mlx5_0\",\"to\":\"1\"},"
                             "{\"via\":\"shm\",\"to\":\"2\"}"),
@@ -421,7 +423,7 @@ TEST(sockets_beside_rdma_are_found_unless_asked_for)
         .inventories = {ETH0 MLX5 "]}"},
         .ways = "sockets over Ethernet eth0, UCX tcp [[0,1]]",
         .verdicts = {
-            "no_rdma: UCX goes by sockets over Ethernet eth0, while mlx5_0 is active on "
+            "no_rdma: UCX uses sockets over Ethernet eth0, while mlx5_0 is active on "
             "node-1"}};
 
     check_of(&example, &as_it_comes);
@@ -457,13 +459,13 @@ TEST(what_a_process_tells_last_counts)
         folded = transport_fold(transport, &input);
         expect_ways(folded, is_placed ? "InfiniBand mlx5_0, GPUDirect, 2 channels [[0,1]]"
                                       : "InfiniBand mlx5_0, GPUDirect, 2 channels []");
-        expect_verdicts(folded,
-                        (const char *const[VERDICTS_MAX]){
-                            is_placed ? "ways: mlx5_0, GPUDirect, 2"
-                                      : "ways: NCCL goes by InfiniBand mlx5_0, "
-                                        "GPUDirect, 2 channels; no way between node-1 "
-                                        "and another node is known (4 lines of it not "
-                                        "understood)"});
+        expect_verdicts(
+            folded, (const char *const[VERDICTS_MAX]){
+                        is_placed ? "ways: mlx5_0, GPUDirect, 2"
+                                  : "ways: NCCL uses InfiniBand mlx5_0, "
+                                    "GPUDirect, 2 channels; no transport between node-1 "
+                                    "and another node is known (4 lines of it not "
+                                    "understood)"});
         assert_int_equal(json_get_int(json_object_get(folded, "unread"), "lines", 0), 4);
         json_decref(folded);
         transport_destroy(transport);

@@ -32,7 +32,7 @@ TEST(what_a_setting_does_is_told_with_its_line)
          "no_gdr: GPUDirect is off over mlx5_0 to send: NCCL_NET_GDR_READ=0 on n1, n2 "
          "(imported)"},
         {"NCCL_ALGO set by environment to Foo", "NET/IB/0/GDRDMA",
-         "setting: NCCL_ALGO=Foo: NCCL knows no Foo on n1, n2 (imported)"},
+         "setting: NCCL_ALGO=Foo: NCCL does not know Foo on n1, n2 (imported)"},
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -72,7 +72,7 @@ TEST(jobs_logs_come_to_verdicts)
           "mlx5_1): IP over InfiniBand ib0 on pgpu25, pgpu27 (imported)"}},
         {"a800.0.mlx5_0.txt",
          "RoCE mlx5_0, no GPUDirect, 2 channels [[0,1]]",
-         {"no_gdr: GPUDirect is off over mlx5_0 (the log does not say why) on pgpu25, "
+         {"no_gdr: GPUDirect is off over mlx5_0 (the log gives no reason) on pgpu25, "
           "pgpu27 (imported)"}},
         {"a800.0.not-set.txt",
          "InfiniBand mlx5_1, no GPUDirect, 2 channels [[0,1]]",
@@ -265,14 +265,14 @@ static const struct {
      "node-b:2:2 [0] NCCL INFO ncclCommInitRank comm 0xb rank 2 nranks 4 cudaDev 0 "
      "nvmlDev 0 busId 1 commId 0x5 - Init COMPLETE\n" A
      "Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM\n" B "some other line\n",
-     "not_enough_data", "ways", "[\"node-a\"]", "no way between node-a"},
+     "not_enough_data", "ways", "[\"node-a\"]", "no transport between node-a"},
     /* Ranks that are not in the log, while the others wait, or go on */
     {A COMM("a", "0", "START"), "finding", "rank", "[]", "rank 1 is missing"},
     {A COMM("a", "0", "START") A
      "Channel 00/0 : 0[0] -> 1[0] [send] via NET/Socket/0\n" A ETH,
      "ok", "ways", "[]", "sockets over eth0"},
     {A "comm 0xa rank 0 nRanks 2 nNodes 2 localRanks 1 localRank 0 MNNVL 0\n",
-     "not_enough_data", "ways", "[]", "says nothing"},
+     "not_enough_data", "ways", "[]", "does not mention its transports"},
     /* Sockets, and why */
     {SOCKETS WARN_A "Failed to open libibverbs.so[.1]\n" LINKS("NET/Socket/0"), "finding",
      "no_rdma", "[\"node-a\"]", "libibverbs could not be opened"},
@@ -289,7 +289,7 @@ static const struct {
      "no_p2p", "[\"node-a\"]", "peer to peer is off"},
     {A HCA B HCA GDR B "Bootstrap : Using docker0:172.17.0.1<0>\n" A
                        "Bootstrap : Using docker0:172.17.0.1<0>\n",
-     "finding", "interface", "[\"node-a\",\"node-b\"]", "NCCL takes docker0"},
+     "finding", "interface", "[\"node-a\",\"node-b\"]", "NCCL uses docker0"},
     {STARTS A "Bootstrap : Using eth1:169.254.0.1<0>\n" B
               "Bootstrap : Using eth1:169.254.0.2<0>\n",
      "finding", "interface", "[\"node-a\",\"node-b\"]", "link-local"},
@@ -315,7 +315,7 @@ static const struct {
      "ok", "ways", "[]", "InfiniBand"},
     /* One HCA of several: with as many ranks as HCAs, and with the two that are near */
     {TWO_BY_ONE_HCA("[0]mlx5_0:1/IB [1]mlx5_1:1/IB"), "finding", "hca",
-     "[\"node-a\",\"node-b\"]", "of 2 HCAs NCCL uses mlx5_0 alone"},
+     "[\"node-a\",\"node-b\"]", "NCCL uses only mlx5_0 of 2 HCAs"},
     {TWO_BY_ONE_HCA("[0]mlx5_0:1/IB [1]mlx5_1:1/IB [2]mlx5_2:1/IB"), "ok", "ways", "[]",
      "InfiniBand mlx5_0, GPUDirect"},
     {"node-a:1:1 [0] NCCL INFO NCCL version 2.21.5\n"

@@ -162,9 +162,9 @@ TEST(runs_that_say_nothing_of_it_are_refused)
     json_t *env = json_object_get(last, "env");
 
     json_object_set_new(env, "NCCL_PROTO", json_string("LL"));
-    refuse(f, "with null, NCCL's own choice");
+    refuse(f, "each with null for NCCL's own choice");
     json_object_set_new(env, "NCCL_BUFFSIZE", json_string("1"));
-    refuse(f, "of NCCL_ALGO and NCCL_PROTO alone");
+    refuse(f, "only NCCL_ALGO and NCCL_PROTO");
     json_object_set_new(last, "nodes", json_pack("[s]", "a"));
     refuse(f, "its cases are on different nodes");
     json_object_set_new(f->run, "backend", json_string("host"));

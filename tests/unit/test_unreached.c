@@ -47,7 +47,7 @@ TEST(who_cannot_be_reached_is_named_once_for_all_that_tried)
     add(ways, "ranks", "d", "a");
     assert_said(ways, (const char *const[]){
                           "b and 2 more cannot reach a at 10.0.0.1 (eth0), where its "
-                          "ranks meet others: No route to host",
+                          "ranks listen: No route to host",
                           NULL});
 }
 
