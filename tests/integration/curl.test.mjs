@@ -189,6 +189,9 @@ test('lists are columns for who asks for text', limit, async (t) => {
   );
   const [, cursor] = more.match(/^# there is more: cursor=(\S+)$/);
   assert.match((await list(`runs?limit=1&cursor=${cursor}`))[1], new RegExp(`^${runs[1].id} .* second$`));
+  // The last page names no next one, and a table for programs has its rows alone.
+  assert.equal((await list('runs?limit=3')).filter((line) => line.startsWith('#')).length, 0);
+  assert.equal((await list('runs?limit=1&format=csv')).filter((line) => line !== '').length, 2);
   assert.match((await list('programs'))[0], /^NAME +RANKS\/NODE +PARAMETERS +METRICS +NODES +DESCRIPTION$/);
   assert.match((await list('rendezvous'))[0], /^NAME +STANDING +PORT +CONNECTIONS +KEYS +BYTES +TTL_S$/);
 });
