@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/bind/topology.h"
 #include "common/base/json_util.h"
 #include "common/base/log.h"
 #include "common/base/memory.h"
@@ -19,37 +20,6 @@ struct binder {
 };
 
 /* ---- start ---- */
-
-/* Plugins of hwloc would load GPU libraries, which an agent must not call; the kernel
- * gives the wanted PCI devices. The component x86 would bind this thread to one CPU after
- * the other. */
-static int load(hwloc_topology_t topology)
-{
-    if (hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) ||
-        hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST,
-                                      "x86") ||
-        hwloc_topology_set_type_filter(topology, HWLOC_OBJ_PCI_DEVICE,
-                                       HWLOC_TYPE_FILTER_KEEP_IMPORTANT))
-        return -1;
-    return hwloc_topology_load(topology);
-}
-
-static void look_around(struct binder *binder)
-{
-    /* Read when the first topology is made. */
-    bool had_path = getenv("HWLOC_PLUGINS_PATH") != NULL;
-
-    if (!had_path)
-        setenv("HWLOC_PLUGINS_PATH", "/nonexistent", 1);
-    if (hwloc_topology_init(&binder->topology) == 0 && load(binder->topology)) {
-        hwloc_topology_destroy(binder->topology);
-        binder->topology = NULL;
-    }
-    if (!had_path)
-        unsetenv("HWLOC_PLUGINS_PATH");
-    if (!binder->topology)
-        log_warn("ranks can't be bound to cores: hwloc finds no topology here");
-}
 
 /* The CPUs that this agent was given, by whoever it was: it may change. None where that
  * is unknown. */
@@ -82,7 +52,9 @@ struct binder *binder_create(void)
 {
     struct binder *binder = memory_zeroed(1, sizeof(*binder), "a binder");
 
-    look_around(binder);
+    binder->topology = topology_load("");
+    if (!binder->topology)
+        log_warn("ranks can't be bound to cores: hwloc finds no topology here");
     name_machine(binder->machine);
     return binder;
 }

@@ -12,6 +12,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "agent/bind/topology.h"
 #include "agent/inventory/pci.h"
 #include "agent/machine/host_file.h"
 #include "common/base/clean_text.h"
@@ -103,6 +104,19 @@ static json_t *net_namespace(const char *root)
     return stat(path, &file) ? NULL : json_integer((json_int_t)file.st_ino);
 }
 
+static void add_topology(json_t *inventory, const char *root)
+{
+    hwloc_topology_t topology = topology_load(root);
+
+    if (!topology) {
+        json_object_set_new(inventory, "gpus", json_array());
+        return;
+    }
+    inventory_add_cpu(inventory, topology, root);
+    json_object_set_new(inventory, "gpus", pci_gpus(topology, root));
+    hwloc_topology_destroy(topology);
+}
+
 /* What lists are limited to keeps the whole far below what a server takes. */
 static void add_facts(json_t *inventory, const char *root)
 {
@@ -116,7 +130,7 @@ static void add_facts(json_t *inventory, const char *root)
     if (rdma > 0)
         json_object_set_new(out, "rdma", json_integer(rdma));
     json_object_set_new(inventory, "left_out", out);
-    json_object_set_new(inventory, "gpus", pci_gpus(root));
+    add_topology(inventory, root);
     inventory_add_system(inventory, root);
 }
 
@@ -130,12 +144,11 @@ json_t *inventory_read(const char *root)
         memset(&names, 0, sizeof(names));
     gethostname(host, sizeof(host) - 1);
     inventory =
-        json_pack("{s:o, s:s, s:o, s:o, s:i, s:I, s:o, s:o, s:o*}", "host",
+        json_pack("{s:o, s:s, s:o, s:I, s:o, s:o, s:o*}", "host",
                   clean_text_json(host, strlen(host)), "kernel", names.release, "os",
-                  inventory_os(root), "cpu", inventory_cpu(root), "numa_nodes",
-                  inventory_numa_nodes(root), "memory_bytes",
-                  inventory_memory_bytes(root), "addresses", inventory_addresses(),
-                  "hostid", inventory_hostid(root), "net_namespace", net_namespace(root));
+                  inventory_os(root), "memory_bytes", inventory_memory_bytes(root),
+                  "addresses", inventory_addresses(), "hostid", inventory_hostid(root),
+                  "net_namespace", net_namespace(root));
     if (inventory)
         add_facts(inventory, root);
     return inventory;

@@ -2,12 +2,13 @@
 #ifndef RINGBENCH_AGENT_INVENTORY_INVENTORY_H
 #define RINGBENCH_AGENT_INVENTORY_INVENTORY_H
 
+#include <hwloc.h>
 #include <jansson.h>
 #include <stdbool.h>
 
 /* A new object as docs/development/agent-protocol.md has it, without `backends` and what
- * NCCL is told here. `root` is put before every path ("" for the host itself). What can't
- * be read is null or 0. NULL only when memory is out. */
+ * NCCL is told here. `root` is put before every path ("" for the host itself). Members
+ * that can't be read are absent, null or 0. */
 json_t *inventory_read(const char *root);
 
 /* Set `nccl_conf` and `nccl_env`: what NCCL finds in files, and in the environment (ended
@@ -23,9 +24,9 @@ bool inventory_add_probed(json_t *inventory, json_t *backends);
 bool inventory_lacks_backend(const json_t *inventory);
 
 /* The parts, for tests. */
-json_t *inventory_cpu(const char *root);
+/* `cpu` and `numa_nodes`. */
+void inventory_add_cpu(json_t *inventory, hwloc_topology_t topology, const char *root);
 json_t *inventory_os(const char *root); /* name and version, or null */
-int inventory_numa_nodes(const char *root);
 json_int_t inventory_memory_bytes(const char *root);
 json_t *inventory_addresses(void); /* of interfaces that are up; loopback last */
 json_t *inventory_hostid(const char *root);

@@ -1,4 +1,7 @@
-/* pci.c - where a device is on the PCI bus, and how fast its link is */
+/* pci.c - where a device is on the PCI bus, and how fast its link is
+ *
+ * hwloc finds the GPUs. It has no link speeds and widths, and no access control, so those
+ * come from /sys. */
 #include "agent/inventory/pci.h"
 
 #include <limits.h>
@@ -8,7 +11,6 @@
 #include <string.h>
 
 #include "agent/inventory/fields.h"
-#include "agent/machine/host_file.h"
 
 static const struct field place[] = {
     {"numa", "numa_node", FIELD_NUMBER},
@@ -132,41 +134,28 @@ void pci_describe(json_t *object, const char *root, const char *dir)
 
 /* ---- GPUs ---- */
 
-#define DEVICES "/sys/bus/pci/devices"
 #define GPUS_MAX 64
-#define NVIDIA "0x10de"
-#define DISPLAY "0x03"
+#define NVIDIA 0x10de
+#define DISPLAY 0x03
 
-struct gpus {
-    const char *root;
-    json_t *list;
-};
-
-static void add_gpu(void *arg, const char *name)
+json_t *pci_gpus(hwloc_topology_t topology, const char *root)
 {
-    const struct gpus *gpus = arg;
-    char dir[FIELDS_PATH_MAX], path[FIELDS_PATH_MAX + 8], line[32];
-    json_t *gpu;
+    json_t *list = json_array();
 
-    snprintf(dir, sizeof(dir), DEVICES "/%.64s", name);
-    snprintf(path, sizeof(path), "%s/vendor", dir);
-    if (!host_file_line(gpus->root, path, line, sizeof(line)) ||
-        strcmp(line, NVIDIA) != 0)
-        return;
-    snprintf(path, sizeof(path), "%s/class", dir);
-    if (!host_file_line(gpus->root, path, line, sizeof(line)) ||
-        strncmp(line, DISPLAY, strlen(DISPLAY)) != 0 ||
-        json_array_size(gpus->list) >= GPUS_MAX)
-        return;
-    gpu = json_object();
-    pci_describe(gpu, gpus->root, dir);
-    json_array_append_new(gpus->list, gpu);
-}
+    for (hwloc_obj_t device = hwloc_get_next_pcidev(topology, NULL); device;
+         device = hwloc_get_next_pcidev(topology, device)) {
+        const struct hwloc_pcidev_attr_s *pci = &device->attr->pcidev;
+        char dir[FIELDS_PATH_MAX];
+        json_t *gpu;
 
-json_t *pci_gpus(const char *root)
-{
-    struct gpus gpus = {root, json_array()};
-
-    fields_each(root, DEVICES, add_gpu, &gpus);
-    return gpus.list;
+        if (pci->vendor_id != NVIDIA || pci->class_id >> 8 != DISPLAY ||
+            json_array_size(list) >= GPUS_MAX)
+            continue;
+        snprintf(dir, sizeof(dir), "/sys/bus/pci/devices/%04x:%02x:%02x.%x", pci->domain,
+                 pci->bus, pci->dev, pci->func);
+        gpu = json_object();
+        pci_describe(gpu, root, dir);
+        json_array_append_new(list, gpu);
+    }
+    return list;
 }

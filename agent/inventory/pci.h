@@ -2,6 +2,7 @@
 #ifndef RINGBENCH_AGENT_INVENTORY_PCI_H
 #define RINGBENCH_AGENT_INVENTORY_PCI_H
 
+#include <hwloc.h>
 #include <jansson.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,7 +13,7 @@ void pci_describe(json_t *object, const char *root, const char *dir);
 
 /* A new array of the GPUs that NCCL can use, each with the same, in the order of the bus.
  */
-json_t *pci_gpus(const char *root);
+json_t *pci_gpus(hwloc_topology_t topology, const char *root);
 
 /* 1: a bridge with this configuration space sends what its devices say to each other by
  * way of the root complex (access control services); 0: it does not; -1: the kernel gave

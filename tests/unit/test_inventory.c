@@ -8,67 +8,100 @@
 
 EACH_FIXTURE(set_up, tear_down);
 
-static void put_cpu(int cpu, int package, const char *siblings)
+static void put_topology(int cpu, const char *name, const char *text)
 {
-    char path[128], text[32];
+    char path[128];
 
-    snprintf(path, sizeof(path),
-             "/sys/devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
-    snprintf(text, sizeof(text), "%d\n", package);
+    snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/topology/%s", cpu, name);
     put(path, text);
-    snprintf(path, sizeof(path),
-             "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
-    put(path, siblings);
+}
+
+static void put_cpu(int cpu, const char *package, const char *package_cpus,
+                    const char *core_cpus)
+{
+    put_topology(cpu, "physical_package_id", package);
+    put_topology(cpu, "core_id", "0");
+    put_topology(cpu, "package_cpus", package_cpus);
+    put_topology(cpu, "core_cpus", core_cpus);
 }
 
 TEST(reads_two_sockets_with_threads)
 {
-    json_t *cpu;
+    json_t *all, *cpu;
 
     put("/proc/cpuinfo", "processor\t: 0\nvendor_id\t: X\nmodel name\t: Model 7 @ 2 GHz\n"
                          "model\t: 3\n\nprocessor\t: 1\nmodel name\t: other\n");
-    put_cpu(0, 0, "0,4\n");
-    put_cpu(4, 0, "0,4\n");
-    put_cpu(1, 0, "1,5\n");
-    put_cpu(5, 0, "1,5\n");
-    put_cpu(2, 3, "2-3\n");
-    put_cpu(3, 3, "2-3\n");
+    put("/sys/devices/system/cpu/online", "0-5\n");
+    put("/sys/devices/system/cpu/possible", "0-6\n");
+    put_cpu(0, "0", "33", "11");
+    put_cpu(4, "0", "33", "11");
+    put_cpu(1, "0", "33", "22");
+    put_cpu(5, "0", "33", "22");
+    put_cpu(2, "3", "0c", "0c");
+    put_cpu(3, "3", "0c", "0c");
     put("/sys/devices/system/cpu/cpu6/online", "0\n"); /* has no topology */
-    put("/sys/devices/system/cpu/cpufreq/boost", "1\n");
-    put("/sys/devices/system/cpu/cpuidle/x", "1\n");
-    cpu = inventory_cpu(root);
+    put("/sys/devices/system/node/online", "0,12\n");
+    put("/sys/devices/system/node/node0/cpumap", "00000033\n");
+    put("/sys/devices/system/node/node12/cpumap", "0000000c\n");
+    all = inventory_read(root);
+    cpu = json_object_get(all, "cpu");
     assert_string_equal(json_get_str(cpu, "model", ""), "Model 7 @ 2 GHz");
     assert_int_equal(json_get_int(cpu, "threads", 0), 6);
     assert_int_equal(json_get_int(cpu, "cores", 0), 3);
     assert_int_equal(json_get_int(cpu, "sockets", 0), 2);
-    json_decref(cpu);
+    assert_int_equal(json_get_int(all, "numa_nodes", 0), 2);
+    json_decref(all);
 }
 
 TEST(reads_an_arm_host)
 {
-    json_t *cpu;
+    json_t *all, *cpu;
 
     put("/proc/cpuinfo", "processor\t: 0\nCPU implementer\t: 0x41\nCPU architecture: 8\n"
                          "CPU part\t: 0xd4f\n");
-    put_cpu(0, 0, "0\n");
-    put_cpu(1, 0, "1\n");
-    cpu = inventory_cpu(root);
+    put("/sys/devices/system/cpu/online", "0-1\n");
+    put_cpu(0, "0", "3", "1");
+    put_cpu(1, "0", "3", "2");
+    all = inventory_read(root);
+    cpu = json_object_get(all, "cpu");
     assert_string_equal(json_get_str(cpu, "model", ""),
                         "ARM implementer 0x41 part 0xd4f");
     assert_int_equal(json_get_int(cpu, "cores", 0), 2);
     assert_int_equal(json_get_int(cpu, "sockets", 0), 1);
-    json_decref(cpu);
+    json_decref(all);
 }
 
-TEST(reads_memory_and_numa_nodes)
+TEST(reads_memory)
 {
     put("/proc/meminfo", "MemTotal:       16316412 kB\nMemFree: 1 kB\n");
-    put("/sys/devices/system/node/node0/cpulist", "0-3\n");
-    put("/sys/devices/system/node/node12/cpulist", "4-7\n");
-    put("/sys/devices/system/node/nodes", "");
-    put("/sys/devices/system/node/possible", "0-1\n");
     assert_int_equal(inventory_memory_bytes(root), INT64_C(16316412) * 1024);
-    assert_int_equal(inventory_numa_nodes(root), 2);
+}
+
+/* Their addresses are hexadecimal: 9d comes after 97. */
+TEST(gpus_are_in_the_order_of_the_bus)
+{
+    static const char *const in_order[] = {"0000:0f:00.0", "0000:97:00.0", "0000:9d:00.0",
+                                           "0001:07:00.0"};
+    json_t *all, *gpus;
+    char path[128];
+
+    for (size_t i = 0; i < 4; i++) {
+        snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/class", in_order[i]);
+        put(path, "0x030200\n");
+        snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/vendor", in_order[i]);
+        put(path, "0x10de\n");
+    }
+    put("/sys/bus/pci/devices/0000:98:00.0/class", "0x030200\n");
+    put("/sys/bus/pci/devices/0000:98:00.0/vendor", "0x1002\n");
+    put("/sys/bus/pci/devices/0000:99:00.0/class", "0x068000\n");
+    put("/sys/bus/pci/devices/0000:99:00.0/vendor", "0x10de\n");
+    all = inventory_read(root);
+    gpus = json_object_get(all, "gpus");
+    assert_int_equal(json_array_size(gpus), 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_string_equal(json_get_str(json_array_get(gpus, i), "pci", ""),
+                            in_order[i]);
+    json_decref(all);
 }
 
 TEST(reads_the_systems_name)
@@ -93,8 +126,8 @@ TEST(a_host_without_any_of_it_is_no_error)
     assert_non_null(all);
     assert_true(json_is_null(json_object_get(all, "os")));
     assert_int_equal(json_get_int(all, "memory_bytes", -1), 0);
-    assert_int_equal(json_get_int(all, "numa_nodes", -1), 0);
-    assert_int_equal(json_get_int(json_object_get(all, "cpu"), "threads", -1), 0);
+    assert_int_equal(json_get_int(json_object_get(all, "cpu"), "sockets", -1), 0);
+    assert_int_equal(json_array_size(json_object_get(all, "gpus")), 0);
     assert_true(json_is_null(json_object_get(json_object_get(all, "cpu"), "model")));
     json_decref(all);
 }

@@ -1,0 +1,11 @@
+/* topology.h - processors, memory domains and PCI devices, from hwloc */
+#ifndef RINGBENCH_AGENT_BIND_TOPOLOGY_H
+#define RINGBENCH_AGENT_BIND_TOPOLOGY_H
+
+#include <hwloc.h>
+
+/* The topology of this host (root ""), or of the folder that stands for its /. NULL:
+ * hwloc finds none. */
+hwloc_topology_t topology_load(const char *root);
+
+#endif
