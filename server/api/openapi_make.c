@@ -1,10 +1,10 @@
-/* openapi_make.c - part of the build: openapi.json in full: openapi_make IN OUT
+/* openapi_make.c - part of the build: openapi.json in full: openapi_make IN TEXTS OUT
  *
  * Tables complete the source: the fields of the run spec and its thresholds, rows and
  * figures, the parameters of routes, the sentences of verdicts, and the standard errors.
  * Each operation lists its own "errors" in place of these responses. Schemas have a short
  * notation (openapi_schema.h), also those of bodies, whose media types are keys: "json",
- * "text".
+ * "text". openapi_texts.h is about TEXTS.
  */
 #include <ctype.h>
 #include <jansson.h>
@@ -18,6 +18,7 @@
 #include "common/spec/spec_field.h"
 #include "common/spec/threshold.h"
 #include "server/api/openapi_schema.h"
+#include "server/api/openapi_texts.h"
 #include "server/api/route_params.h"
 #include "server/finding/messages.h"
 
@@ -313,10 +314,10 @@ static json_t *usual_of(const struct param *param)
 }
 
 static void add_param(json_t *list, const char *name, const char *in, json_t *schema,
-                      const char *help, bool is_required)
+                      const char *help, bool is_required, const char *example)
 {
-    json_t *param = json_pack("{s:s, s:s, s:o, s:s*}", "name", name, "in", in, "schema",
-                              schema, "description", help);
+    json_t *param = json_pack("{s:s, s:s, s:o, s:s*, s:s*}", "name", name, "in", in,
+                              "schema", schema, "description", help, "example", example);
 
     if (is_required)
         json_object_set_new(param, "required", json_true());
@@ -327,25 +328,29 @@ static void add_param(json_t *list, const char *name, const char *in, json_t *sc
 static void add_path_params(json_t *list, const char *path)
 {
     static const struct {
-        const char *path, *name, *help;
+        const char *path, *name, *help, *example;
     } known[] = {
-        {"/api/v1/runs/", "id", "the run's id"},
-        {"/api/v1/runs/", "name", "one of its nodes"},
-        {"/api/v1/baselines/", "id", "the baseline's id"},
-        {"/api/v1/agents/", "agent", "as the registration answered"},
+        {"/api/v1/runs/", "id", "the run's id", "06cw1x2k3m4n"},
+        {"/api/v1/runs/", "name", "one of its nodes", "node-1"},
+        {"/api/v1/runs/", "digest", "as the list of artifacts has it",
+         "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"},
+        {"/api/v1/baselines/", "id", "the baseline's id", "1ngh7czw3bqh"},
+        {"/api/v1/jobs/", "id", "the job's id", "1ngc13d9jrqf"},
+        {"/api/v1/watches/", "id", "the watch's id", "1ngh7cz7692r"},
+        {"/api/v1/nodes/", "name", "the node's name", "node-1"},
+        {"/api/v1/suspects/", "name", "the node's name", "node-1"},
+        {"/api/v1/agents/", "agent", "as the registration answered", "a-1ngh7cz0k2d4"},
     };
 
     for (const char *at = path; (at = strchr(at, '{')); at++) {
-        size_t len = strcspn(at + 1, "}");
-        char name[32];
-        const char *help = NULL;
+        int len = (int)strcspn(at + 1, "}");
 
-        snprintf(name, sizeof(name), "%.*s", (int)len, at + 1);
         for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
             if (strncmp(path, known[i].path, strlen(known[i].path)) == 0 &&
-                strcmp(known[i].name, name) == 0)
-                help = known[i].help;
-        add_param(list, name, "path", json_pack("{s:s}", "type", "string"), help, true);
+                strncmp(at + 1, known[i].name, (size_t)len) == 0 && !known[i].name[len])
+                add_param(list, known[i].name, "path",
+                          json_pack("{s:s}", "type", "string"), known[i].help, true,
+                          known[i].example);
     }
 }
 
@@ -357,7 +362,8 @@ static void add_query_params(json_t *list, const struct route_params *route)
 
         if (param->usual)
             json_object_set_new(schema, "default", usual_of(param));
-        add_param(list, param->name, "query", schema, param->help, param->is_required);
+        add_param(list, param->name, "query", schema, param->help, param->is_required,
+                  NULL);
     }
     if (route->formats) {
         json_t *names = json_array();
@@ -366,7 +372,7 @@ static void add_query_params(json_t *list, const struct route_params *route)
             json_array_append_new(names, json_string(route->formats[i].name));
         add_param(list, "format", "query",
                   json_pack("{s:s, s:o}", "type", "string", "enum", names),
-                  route->format_help, false);
+                  route->format_help, false, NULL);
     }
 }
 
@@ -630,23 +636,37 @@ static void add_verdicts(json_t *schemas)
                                   "nodes", "[string]", "quiet?", quiet));
 }
 
-int main(int argc, char **argv)
+static json_t *load(const char *path)
 {
     json_error_t error;
-    json_t *document = argc == 3 ? json_load_file(argv[1], 0, &error) : NULL;
-    json_t *components = json_object_get(document, "components");
+    json_t *json = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+
+    if (!json) {
+        fprintf(stderr, "openapi_make: %s:%d: %s\n", path, error.line, error.text);
+        exit(1);
+    }
+    return json;
+}
+
+int main(int argc, char **argv)
+{
+    json_t *document, *texts, *components;
     int result;
 
-    if (!components) {
-        fprintf(stderr, "openapi_make: %s: no JSON with components: %s\n",
-                argc > 1 ? argv[1] : "?", argc == 3 ? error.text : "");
+    if (argc != 4) {
+        fprintf(stderr, "usage: openapi_make IN TEXTS OUT\n");
         return 1;
     }
+    document = load(argv[1]);
+    texts = load(argv[2]);
+    components = json_object_get(document, "components");
     add_verdicts(json_object_get(components, "schemas"));
     complete_components(components);
     complete_schemas(json_object_get(components, "schemas"));
     complete_paths(document);
-    result = json_dump_file(document, argv[2], JSON_INDENT(1));
+    openapi_add_texts(document, texts);
+    result = json_dump_file(document, argv[3], JSON_INDENT(1));
     json_decref(document);
+    json_decref(texts);
     return result ? 1 : 0;
 }

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 
 import { long, quick, startAgent, startCluster, startFleet, startServer } from './lib/cluster.mjs';
-import { patience, tempDir, waitFor } from './lib/fixture.mjs';
+import { buildDir, patience, tempDir, waitFor } from './lib/fixture.mjs';
 import { nodeTree } from './lib/node_tree.mjs';
 import { Schemas } from './lib/schema.mjs';
 import { verdictOf } from './lib/verdicts.mjs';
@@ -133,6 +133,22 @@ async function baselinesAreAsDescribed(api) {
     assert.equal((await api.call('GET', target)).status, 200);
   }
 }
+
+test('examples in the description fit their schemas', limit, () => {
+  const document = JSON.parse(fs.readFileSync(path.join(buildDir, 'server/api/openapi.json'), 'utf8'));
+  const schemas = new Schemas(document);
+  let n = 0;
+  for (const operation of Object.values(document.paths).flatMap((one) => Object.values(one))) {
+    for (const part of [operation.requestBody ?? {}, ...Object.values(operation.responses)]) {
+      for (const { schema, example } of Object.values(part.content ?? {})) {
+        if (example === undefined) continue;
+        assert.deepEqual(schemas.faults(schema, example), [], operation.operationId);
+        n++;
+      }
+    }
+  }
+  assert.ok(n > 20);
+});
 
 describe('the description', { concurrency: 4 }, () => {
   test('runs, results, events and logs are as described', limit, async (t) => {

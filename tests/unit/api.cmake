@@ -16,6 +16,11 @@ target_sources(units_report_page PRIVATE ${CMAKE_SOURCE_DIR}/server/api/report_p
 unit_test(openapi_schema rb_common)
 target_sources(units_openapi_schema PRIVATE ${CMAKE_SOURCE_DIR}/server/api/openapi_schema.c)
 
+unit_test(openapi_texts rb_common)
+target_sources(units_openapi_texts PRIVATE ${CMAKE_SOURCE_DIR}/server/api/openapi_texts.c)
+unit_define(openapi_texts OPENAPI_JSON="${CMAKE_BINARY_DIR}/server/api/openapi.json")
+add_dependencies(units_openapi_texts openapi)
+
 # Without a server: its requests are of the test.
 unit_test(params rb_common)
 target_sources(units_params PRIVATE ${CMAKE_SOURCE_DIR}/server/api/params.c)
