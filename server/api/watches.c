@@ -13,11 +13,24 @@
 #include "server/api/spec_request.h"
 #include "server/launch/jobs.h"
 
+static void reply_watch(const struct api *api, struct http_request *request,
+                        const char *id, int status)
+{
+    json_t *watch = watches_get(api->watches, id);
+
+    if (watch)
+        http_reply_json(request, status, watch);
+    else
+        http_reply_problem(request, 404, NULL, "there is no watch %.40s", id);
+}
+
+/* ---- Changes ---- */
+
 /* A change on its way to the disk. */
 struct change {
     struct parked *parked;
-    char id[ID_RUN_LENGTH + 1];
-    int status;
+    char id[ID_RUN_LENGTH + 1]; /* of the watch */
+    int status;                 /* of the answer */
 };
 
 static struct change *begin_change(struct api *api, struct http_request *request,
@@ -30,28 +43,8 @@ static struct change *begin_change(struct api *api, struct http_request *request
     return change;
 }
 
-static void refuse(struct change *change, const struct error *err)
-{
-    struct http_request *request = parked_take(change->parked);
-
-    if (request)
-        http_reply_error(request, err);
-    free(change);
-}
-
-static void reply_watch(const struct api *api, struct http_request *request,
-                        const char *id, int status)
-{
-    json_t *watch = watches_get(api->watches, id);
-
-    if (watch)
-        http_reply_json(request, status, watch);
-    else
-        http_reply_problem(request, 404, NULL, "there is no watch %.40s", id);
-}
-
-static void on_kept(void *arg, const struct error *err, const struct store_event *events,
-                    size_t n_events)
+static void end_change(void *arg, const struct error *err,
+                       const struct store_event *events, size_t n_events)
 {
     struct change *change = arg;
     struct api *api = change->parked->api;
@@ -68,57 +61,88 @@ static void on_kept(void *arg, const struct error *err, const struct store_event
     free(change);
 }
 
-/* ---- A new one ---- */
-
-static bool read_request(struct api *api, struct http_request *request,
-                         struct watch_request *out)
+/* id: of the watch; of a node to clear the name. */
+static void apply(struct api *api, struct http_request *request, enum watches_change what,
+                  const char *id, int status)
 {
-    json_t *body = params_body(request);
-    struct problems problems, in_spec;
-    struct run_spec *spec;
-    bool is_read;
+    struct change *change;
+    struct error err;
 
-    if (!body)
-        return false;
-    problems_init(&problems);
-    problems_init(&in_spec);
-    spec_fields_read_into(&watch_request_fields, body, out, "", &problems);
-    spec = out->spec ? spec_request_check(api, out->spec, &in_spec) : NULL;
-    watch_request_check(out, spec, &problems);
-    problems_add_below(&problems, "/spec", &in_spec);
-    is_read = problems.count == 0;
-    if (!is_read)
-        http_reply_problem(request, 422, &problems, "the watch can't be accepted");
-    run_spec_destroy(spec);
-    problems_release(&in_spec);
-    problems_release(&problems);
-    json_decref(body);
-    return is_read;
+    if (!params_type(request, "application/json"))
+        return;
+    change = begin_change(api, request, status);
+    snprintf(change->id, sizeof(change->id), "%s", id);
+    if (watches_change(api->watches, id, what, end_change, change, &err))
+        end_change(change, &err, NULL, 0);
 }
 
-static const char *launcher_of(const struct watch_request *watch)
+void api_watch_pause(struct http_request *request, void *arg)
 {
-    return json_string_value(
-        json_object_get(json_object_get(watch->spec, "launch"), "name"));
+    apply(arg, request, WATCHES_PAUSE, http_request_param(request, "id"), 200);
+}
+
+void api_watch_resume(struct http_request *request, void *arg)
+{
+    apply(arg, request, WATCHES_RESUME, http_request_param(request, "id"), 200);
+}
+
+void api_watch_act(struct http_request *request, void *arg)
+{
+    apply(arg, request, WATCHES_ACT, http_request_param(request, "id"), 200);
+}
+
+void api_watch_observe(struct http_request *request, void *arg)
+{
+    apply(arg, request, WATCHES_OBSERVE, http_request_param(request, "id"), 200);
+}
+
+void api_watch_delete(struct http_request *request, void *arg)
+{
+    apply(arg, request, WATCHES_DELETE, http_request_param(request, "id"), 204);
+}
+
+void api_suspect_clear(struct http_request *request, void *arg)
+{
+    apply(arg, request, WATCHES_CLEAR, http_request_param(request, "name"), 204);
+}
+
+/* ---- A new one ---- */
+
+static bool read_request(struct api *api, json_t *body, struct watch_request *out,
+                         struct problems *problems)
+{
+    struct problems in_spec;
+    struct run_spec *spec;
+
+    problems_init(&in_spec);
+    spec_fields_read_into(&watch_request_fields, body, out, "", problems);
+    spec = out->spec ? spec_request_check(api, out->spec, &in_spec) : NULL;
+    watch_request_check(out, spec, problems);
+    problems_add_below(problems, "/spec", &in_spec);
+    run_spec_destroy(spec);
+    problems_release(&in_spec);
+    return problems->count == 0;
 }
 
 static void add(struct api *api, struct http_request *request,
                 const struct watch_request *watch)
 {
     const char *who = http_request_who(request);
+    const json_t *launch = json_object_get(watch->spec, "launch");
     struct change *change;
     char location[80];
     struct error err;
 
-    if (jobs_allow(api->jobs, launcher_of(watch), who, &err)) {
+    if (jobs_allow(api->jobs, json_string_value(json_object_get(launch, "name")), who,
+                   &err)) {
         http_reply_error(request, &err);
         return;
     }
     if (!api_can_keep(api, request))
         return;
     change = begin_change(api, request, 201);
-    if (watches_add(api->watches, watch, who, change->id, on_kept, change, &err)) {
-        refuse(change, &err);
+    if (watches_add(api->watches, watch, who, change->id, end_change, change, &err)) {
+        end_change(change, &err, NULL, 0);
         return;
     }
     snprintf(location, sizeof(location), "/api/v1/watches/%s", change->id);
@@ -128,67 +152,22 @@ static void add(struct api *api, struct http_request *request,
 void api_watch_add(struct http_request *request, void *arg)
 {
     struct watch_request watch = {.mode = WATCH_OBSERVE};
+    struct problems problems;
+    json_t *body;
 
     if (!params_type(request, "application/json"))
         return;
-    if (read_request(arg, request, &watch))
+    body = params_body(request);
+    if (!body)
+        return;
+    problems_init(&problems);
+    if (read_request(arg, body, &watch, &problems))
         add(arg, request, &watch);
+    else
+        http_reply_problem(request, 422, &problems, "the watch can't be accepted");
+    problems_release(&problems);
     watch_request_release(&watch);
-}
-
-/* ---- Changes ---- */
-
-static void apply(struct api *api, struct http_request *request, enum watches_change what,
-                  int status)
-{
-    struct change *change;
-    struct error err;
-
-    if (!params_type(request, "application/json"))
-        return;
-    change = begin_change(api, request, status);
-    snprintf(change->id, sizeof(change->id), "%s", http_request_param(request, "id"));
-    if (watches_change(api->watches, change->id, what, on_kept, change, &err))
-        refuse(change, &err);
-}
-
-void api_watch_pause(struct http_request *request, void *arg)
-{
-    apply(arg, request, WATCHES_PAUSE, 200);
-}
-
-void api_watch_resume(struct http_request *request, void *arg)
-{
-    apply(arg, request, WATCHES_RESUME, 200);
-}
-
-void api_watch_act(struct http_request *request, void *arg)
-{
-    apply(arg, request, WATCHES_ACT, 200);
-}
-
-void api_watch_observe(struct http_request *request, void *arg)
-{
-    apply(arg, request, WATCHES_OBSERVE, 200);
-}
-
-void api_watch_delete(struct http_request *request, void *arg)
-{
-    apply(arg, request, WATCHES_DELETE, 204);
-}
-
-void api_suspect_clear(struct http_request *request, void *arg)
-{
-    struct api *api = arg;
-    struct change *change;
-    struct error err;
-
-    if (!params_type(request, "application/json"))
-        return;
-    change = begin_change(api, request, 204);
-    if (watches_clear(api->watches, http_request_param(request, "name"), on_kept, change,
-                      &err))
-        refuse(change, &err);
+    json_decref(body);
 }
 
 /* ---- The list, and one ---- */

@@ -10,43 +10,30 @@
 #define PERIOD_LEAST_MS 5000
 #define PERIOD_MOST_MS (366 * CALENDAR_DAY_MS)
 
-static int64_t unit_ms(const char *unit)
-{
-    static const struct {
-        const char *name;
-        int64_t ms;
-    } units[] = {{"s", 1000}, {"m", 60000}, {"h", 3600000}, {"d", CALENDAR_DAY_MS}};
-
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-        if (strcmp(unit, units[i].name) == 0)
-            return units[i].ms;
-    return 0;
-}
-
 /* -1: it is no period from 5 s to 366 days. */
 static int64_t parse_period(const char *text)
 {
-    char *unit;
-    long n = strtol(text, &unit, 10);
-    int64_t ms = unit_ms(unit);
+    static const char units[] = "smhd";
+    static const int64_t units_ms[] = {1000, 60000, 3600000, CALENDAR_DAY_MS};
+    char *end;
+    long n = strtol(text, &end, 10);
+    size_t unit = strcspn(units, end);
 
-    if (strspn(text, "0123456789") == 0 || ms == 0 || n <= 0 || n > PERIOD_MOST_MS / ms ||
-        n * ms < PERIOD_LEAST_MS)
+    if (strspn(text, "0123456789") == 0 || strlen(end) != 1 || !units[unit] || n <= 0 ||
+        n > PERIOD_MOST_MS / units_ms[unit] || n * units_ms[unit] < PERIOD_LEAST_MS)
         return -1;
-    return n * ms;
+    return n * units_ms[unit];
 }
 
 /* -1: it is no time of day. */
 static int64_t parse_time(const char *text)
 {
-    static const char shape[] = "00:00";
+    static const char digits[] = "0123456789";
     int hours, minutes;
 
-    if (!text || strlen(text) != strlen(shape))
+    if (!text || strlen(text) != 5 || strspn(text, digits) != 2 || text[2] != ':' ||
+        strspn(text + 3, digits) != 2)
         return -1;
-    for (size_t i = 0; shape[i]; i++)
-        if (shape[i] == ':' ? text[i] != ':' : text[i] < '0' || text[i] > '9')
-            return -1;
     hours = atoi(text);
     minutes = atoi(text + 3);
     return hours < 24 && minutes < 60 ? (hours * 60 + minutes) * INT64_C(60000) : -1;
@@ -83,8 +70,6 @@ static void read_times(struct calendar *calendar, const json_t *every,
 void calendar_read_every(struct calendar *calendar, const json_t *every,
                          const char *pointer, struct problems *problems)
 {
-    calendar->period_ms = 0;
-    calendar->n_times = 0;
     if (json_is_array(every)) {
         read_times(calendar, every, pointer, problems);
         return;
@@ -100,7 +85,7 @@ void calendar_read_every(struct calendar *calendar, const json_t *every,
 void calendar_read_window(struct calendar *calendar, json_t *window, const char *pointer,
                           struct problems *problems)
 {
-    calendar->has_window = window != NULL;
+    calendar->until_ms = CALENDAR_DAY_MS;
     if (!window)
         return;
     calendar->from_ms = parse_time(json_get_str(window, "from", NULL));
@@ -128,7 +113,7 @@ static int64_t open_since_ms(const struct calendar *calendar, int64_t now_ms)
 
 bool calendar_is_open(const struct calendar *calendar, int64_t now_ms)
 {
-    return !calendar->has_window || open_since_ms(calendar, now_ms) >= 0;
+    return open_since_ms(calendar, now_ms) >= 0;
 }
 
 /* The first due time from `from_ms` on, whatever the window. */
@@ -148,18 +133,16 @@ static int64_t first_from(const struct calendar *calendar, int64_t from_ms)
     return day + CALENDAR_DAY_MS + calendar->times_ms[0];
 }
 
+/* While the window is closed, the first due time since it closed counts: it is due when
+ * the window opens. */
 int64_t calendar_next(const struct calendar *calendar, int64_t after_ms)
 {
-    int64_t due = first_from(calendar, after_ms + 1), since;
+    int64_t open_ms = calendar->until_ms - calendar->from_ms;
+    int64_t since = open_since_ms(calendar, after_ms);
+    int64_t due =
+        first_from(calendar, since < 0 ? after_ms - since - CALENDAR_DAY_MS + open_ms
+                                       : after_ms + 1);
 
-    if (!calendar->has_window)
-        return due;
-    /* One from before the window is due at its beginning, which may be still to come. */
-    since = open_since_ms(calendar, after_ms);
-    if (since < 0 &&
-        first_from(calendar, after_ms - since - CALENDAR_DAY_MS +
-                                 (calendar->until_ms - calendar->from_ms)) <= after_ms)
-        return after_ms - since;
     since = open_since_ms(calendar, due);
     return since < 0 ? due - since : due;
 }

@@ -18,8 +18,7 @@ struct calendar {
     int64_t anchor_ms;                    /* with a period: one of the due times */
     int64_t times_ms[CALENDAR_TIMES_MAX]; /* of the day, ascending */
     size_t n_times;
-    bool has_window;           /* else it is open all day */
-    int64_t from_ms, until_ms; /* of the day; until may be on the next day */
+    int64_t from_ms, until_ms; /* the window, of the day; until may be on the next day */
 };
 
 /* "24h" (s, m, h or d), or an array of times of day, "02:00". Add what is wrong at

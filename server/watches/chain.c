@@ -29,13 +29,6 @@ static enum verdict_answer answer_of(const json_t *verdict)
                                                         : VERDICT_NOT_EVALUATED;
 }
 
-static void judge_pairs(const json_t *culprit, struct chain_step *step)
-{
-    step->has_judged = step->answer != VERDICT_NOT_EVALUATED;
-    if (json_array_size(json_object_get(culprit, "nodes")) > 0)
-        step->named = json_object_get(culprit, "nodes");
-}
-
 /* Links between neighbours in a ring are among all pairs only: up to so many nodes. */
 #define ALL_PAIRS_MAX 64
 
@@ -65,20 +58,6 @@ static const char *lasting_of(const json_t *check)
     return NULL;
 }
 
-static void judge_whole(const json_t *run, const json_t *gate, const char *lasting,
-                        struct chain_step *step)
-{
-    const json_t *check = baseline_check(run);
-
-    step->was_alarm = json_object_get(check, "again") != NULL;
-    step->is_unconfirmed = step->was_alarm && verdict_says(check, VERDICT_PASS);
-    step->lasting = lasting_of(check);
-    if ((step->answer == VERDICT_FAIL && gate_failed(gate)) ||
-        (step->lasting && !(lasting && strcmp(lasting, step->lasting) == 0)))
-        step->follow_up = chain_pairs(run);
-    step->has_judged = step->answer == VERDICT_PASS && !step->follow_up;
-}
-
 static bool has_pattern(const json_t *run, const char *pattern)
 {
     return strcmp(json_get_str(json_object_get(run, "spec"), "pattern", "all"),
@@ -91,6 +70,7 @@ void chain_judge(const json_t *run, const char *lasting, struct chain_step *step
     bool is_pairs = has_pattern(run, "pairs");
     const json_t *verdict = verdicts_find(json_object_get(run, "verdicts"),
                                           is_pairs ? VERDICT_CULPRIT : VERDICT_GATE);
+    const json_t *check = baseline_check(run);
 
     *step = (struct chain_step){.answer = VERDICT_NOT_EVALUATED, .sentence = reason};
     if (strcmp(json_get_str(run, "state", ""), "cancelled") == 0) {
@@ -100,10 +80,19 @@ void chain_judge(const json_t *run, const char *lasting, struct chain_step *step
     }
     step->answer = answer_of(verdict);
     step->sentence = json_get_str(verdict, "sentence", reason);
-    if (is_pairs)
-        judge_pairs(verdict, step);
-    else
-        judge_whole(run, verdict, lasting, step);
+    if (is_pairs) {
+        step->has_judged = step->answer != VERDICT_NOT_EVALUATED;
+        if (json_array_size(json_object_get(verdict, "nodes")) > 0)
+            step->named = json_object_get(verdict, "nodes");
+        return;
+    }
+    step->was_alarm = json_object_get(check, "again") != NULL;
+    step->is_unconfirmed = step->was_alarm && verdict_says(check, VERDICT_PASS);
+    step->lasting = lasting_of(check);
+    if ((step->answer == VERDICT_FAIL && gate_failed(verdict)) ||
+        (step->lasting && !(lasting && strcmp(lasting, step->lasting) == 0)))
+        step->follow_up = chain_pairs(run);
+    step->has_judged = step->answer == VERDICT_PASS && !step->follow_up;
 }
 
 /* The band that is worst by its change, of those that are judged. */

@@ -135,26 +135,3 @@ const struct hook *hook_list_find(const struct hook_list *list, const char *name
             return list->items[i];
     return NULL;
 }
-
-int hook_start(const struct hook *hook, json_t *values, struct engine_calls *calls,
-               int64_t now_ms, engine_answered *done, void *arg, struct error *err)
-{
-    char **argv = command_template_argv(hook->argv, values, hook->config_dir, err);
-    char **env = NULL;
-    struct problems problems;
-    json_t *own;
-    int result = -1;
-
-    problems_init(&problems);
-    own = command_template_env(hook->env, values, hook->config_dir, &problems);
-    if (argv)
-        env = command_template_environ(own);
-    if (env && engine_call_run(calls, (int64_t)(hook->command_s * 1000), argv, env,
-                               now_ms, done, arg, err))
-        result = 0;
-    problems_release(&problems);
-    json_decref(own);
-    command_template_free(argv);
-    command_template_free(env);
-    return result;
-}

@@ -8,7 +8,6 @@
 #include <stddef.h>
 
 #include "common/base/error.h"
-#include "server/launch/engine_call.h"
 
 #define HOOKS_MAX 32
 
@@ -37,9 +36,5 @@ void hook_list_release(struct hook_list *list);
 
 /* Borrowed; NULL when there is none of that name. */
 const struct hook *hook_list_find(const struct hook_list *list, const char *name);
-
-/* Run it; values: an object with all that its templates may have. -1 with the reason. */
-int hook_start(const struct hook *hook, json_t *values, struct engine_calls *calls,
-               int64_t now_ms, engine_answered *done, void *arg, struct error *err);
 
 #endif

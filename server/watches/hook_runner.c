@@ -7,6 +7,8 @@
 #include "common/base/ids.h"
 #include "common/base/json_util.h"
 #include "common/base/memory.h"
+#include "common/spec/command_template.h"
+#include "server/launch/engine_call.h"
 #include "server/watches/actions.h"
 
 /* A command that runs. */
@@ -130,6 +132,28 @@ static json_t *values_of(const struct hook_runner *runner, const json_t *watch,
     return values;
 }
 
+static int start(struct hook_runner *runner, const struct hook *hook, json_t *values,
+                 struct hook_call *call, int64_t now_ms, struct error *err)
+{
+    char **argv = command_template_argv(hook->argv, values, hook->config_dir, err);
+    struct problems problems;
+    json_t *own;
+    char **env;
+    int result = -1;
+
+    problems_init(&problems);
+    own = command_template_env(hook->env, values, hook->config_dir, &problems);
+    env = command_template_environ(own);
+    if (argv && engine_call_run(&runner->calls, (int64_t)(hook->command_s * 1000), argv,
+                                env, now_ms, on_answer, call, err))
+        result = 0;
+    problems_release(&problems);
+    json_decref(own);
+    command_template_free(argv);
+    command_template_free(env);
+    return result;
+}
+
 void hook_runner_start(struct hook_runner *runner, const json_t *watch, int64_t now_ms)
 {
     struct error err = {.text = "there is no such hook any more"};
@@ -146,8 +170,7 @@ void hook_runner_start(struct hook_runner *runner, const json_t *watch, int64_t 
         call->action = json_incref(action);
         LIST_INSERT_HEAD(&runner->hook_calls, call, entry);
         values = values_of(runner, watch, action);
-        if (!hook ||
-            hook_start(hook, values, &runner->calls, now_ms, on_answer, call, &err))
+        if (!hook || start(runner, hook, values, call, now_ms, &err))
             end(call, "failed", err.text);
         json_decref(values);
     }

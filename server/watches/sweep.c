@@ -103,7 +103,7 @@ static void set_state(json_t *batch, const char *state)
 
 static bool are_ready(const json_t *nodes, sweep_is_ready *is_ready, void *arg)
 {
-    for (size_t i = 0; i < json_array_size(nodes); i++)
+    for (size_t i = 0; is_ready && i < json_array_size(nodes); i++)
         if (!is_ready(arg, json_string_value(json_array_get(nodes, i))))
             return false;
     return true;
@@ -307,14 +307,17 @@ static const json_t *leading_batch(const json_t *batches, size_t *answer)
     return NULL;
 }
 
-static json_t *verdict_of(const json_t *batches, size_t n_nodes, size_t n_measured,
-                          const json_t *missed, size_t skipped)
+/* missed: the names of those of n_nodes that were not measured; MISSED_MAX are kept. */
+static json_t *verdict_of(const json_t *batches, size_t n_nodes, json_t *missed,
+                          size_t skipped)
 {
     struct finding finding = finding_begin();
-    size_t answer, i;
+    size_t answer, n_missed = json_array_size(missed), i;
     const json_t *leader = leading_batch(batches, &answer);
     json_t *runs = json_array(), *named = json_array(), *batch;
 
+    while (json_array_size(missed) > MISSED_MAX)
+        json_array_remove(missed, MISSED_MAX);
     json_array_foreach (batches, i, batch) {
         json_array_extend(runs, json_object_get(batch, "runs"));
         if (json_object_get(batch, "named"))
@@ -326,8 +329,8 @@ static json_t *verdict_of(const json_t *batches, size_t n_nodes, size_t n_measur
                                             latest_run(batch)));
     }
     finding_put(&finding, "{s:I, s:I, s:O, s:I, s:I, s:b, s:o, s:o, s:I, s:O?}", "of",
-                (json_int_t)n_nodes, "measured", (json_int_t)n_measured, "missed", missed,
-                "n_missed", (json_int_t)(n_nodes - n_measured), "skipped",
+                (json_int_t)n_nodes, "measured", (json_int_t)(n_nodes - n_missed),
+                "missed", missed, "n_missed", (json_int_t)n_missed, "skipped",
                 (json_int_t)skipped, "$was_skipped", skipped > 0, "runs", runs, "named",
                 named, "$others",
                 json_array_size(named) > 1 ? (json_int_t)json_array_size(named) - 1 : 0,
@@ -337,40 +340,43 @@ static json_t *verdict_of(const json_t *batches, size_t n_nodes, size_t n_measur
     return finding_end(&finding, answers[answer].message, NULL);
 }
 
-bool sweep_is_stale(const json_t *watch, const char *node, const char *since,
+json_t *sweep_stale(const json_t *watch, const json_t *names, const char *since,
                     const char *from)
 {
-    const json_t *known = json_object_get(json_object_get(watch, "nodes"), node);
-    const char *measured = json_get_str(known, "measured", from);
+    const json_t *known = json_object_get(watch, "nodes");
+    json_t *stale = json_array(), *name;
+    size_t i;
 
-    return !measured || strcmp(measured, since) < 0;
+    json_array_foreach (names, i, name) {
+        const json_t *node = json_object_get(known, json_string_value(name));
+        const char *measured = json_get_str(node, "measured", from);
+
+        if (!measured || strcmp(measured, since) < 0)
+            json_array_append(stale, name);
+    }
+    return stale;
 }
 
 const json_t *sweep_close(json_t *watch, int64_t now_ms)
 {
-    json_t *sweep = json_object_get(watch, "sweep"), *missed = json_array();
-    json_t *sweeps = json_object_get(watch, "sweeps"), *closed, *batch, *name;
+    json_t *sweep = json_object_get(watch, "sweep"), *names = json_array(), *missed;
+    json_t *sweeps = json_object_get(watch, "sweeps"), *closed, *batch;
     const json_t *batches = json_object_get(sweep, "batches");
-    const char *begun = json_get_str(sweep, "begun", "");
-    size_t n_nodes = 0, n_missed = 0, i, k;
+    size_t i;
 
     json_array_foreach (batches, i, batch) {
         if (json_object_get(batch, "spec"))
             sweep_give_up(watch, i, json_get_str(batch, "why", ""));
-        json_array_foreach (json_object_get(batch, "nodes"), k, name) {
-            n_nodes++;
-            if (!sweep_is_stale(watch, json_string_value(name), begun, NULL))
-                continue;
-            if (n_missed++ < MISSED_MAX)
-                json_array_append(missed, name);
-        }
+        json_array_extend(names, json_object_get(batch, "nodes"));
     }
+    missed = sweep_stale(watch, names, json_get_str(sweep, "begun", ""), NULL);
     closed = json_pack("{s:O, s:O, s:o}", "due", json_object_get(sweep, "due"), "begun",
                        json_object_get(sweep, "begun"), "verdict",
-                       verdict_of(batches, n_nodes, n_nodes - n_missed, missed,
+                       verdict_of(batches, json_array_size(names), missed,
                                   (size_t)json_get_int(sweep, "skipped", 0)));
     json_set_time(closed, "ended", now_ms);
     json_decref(missed);
+    json_decref(names);
     json_array_insert_new(sweeps, 0, closed);
     if (json_array_size(sweeps) > SWEEPS_KEPT)
         json_array_remove(sweeps, SWEEPS_KEPT);

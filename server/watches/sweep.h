@@ -40,8 +40,8 @@ json_t *sweep_divide(const json_t *names, size_t most);
 void sweep_begin(json_t *watch, json_t *groups, int64_t due_ms, size_t skipped,
                  int64_t now_ms);
 
-/* The first batch that waits and whose nodes are all ready, one before others that has a
- * run to follow; SWEEP_ALL: none. */
+/* The first batch that waits and whose nodes are all ready (NULL: they are), one before
+ * others that has a run to follow; SWEEP_ALL: none. */
 typedef bool sweep_is_ready(void *arg, const char *node);
 size_t sweep_find_ready(const json_t *watch, sweep_is_ready *is_ready, void *arg);
 
@@ -77,9 +77,10 @@ bool sweep_is_over(const json_t *watch);
  * {"due","begun","ended","verdict"}; the verdict is of kind `watch`. */
 const json_t *sweep_close(json_t *watch, int64_t now_ms);
 
-/* Whether the node was not measured since. One that never was counts from the time
- * `from`, or NULL: as not measured. Times are texts of clock.h, which sort. */
-bool sweep_is_stale(const json_t *watch, const char *node, const char *since,
+/* Those of the names that were not measured since a time. One that never was counts from
+ * the time `from`, or NULL: as not measured. Times are texts of clock.h, which sort. A
+ * new array. */
+json_t *sweep_stale(const json_t *watch, const json_t *names, const char *since,
                     const char *from);
 
 #endif

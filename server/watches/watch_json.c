@@ -7,45 +7,40 @@
 #include "server/watches/sweep.h"
 #include "server/watches/watch_request.h"
 
-static json_t *node_json(const json_t *doc, const char *name, bool is_stale)
+/* What is known of each node; a new array. */
+static json_t *nodes_json(const json_t *doc, const json_t *names, const json_t *stale)
 {
-    json_t *out =
-        json_pack("{s:s, s:b, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n}", "name", name,
-                  "stale", (int)is_stale, "measured", "run", "answer", "figure", "level",
-                  "low", "high", "level_run", "level_measured");
+    json_t *out = json_array(), *name;
+    size_t i;
 
-    json_object_update(out, json_object_get(json_object_get(doc, "nodes"), name));
+    json_array_foreach (names, i, name) {
+        const char *text = json_string_value(name);
+        json_t *node = json_pack(
+            "{s:O, s:b, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n}", "name", name,
+            "stale", (int)json_has_string(stale, text), "measured", "run", "answer",
+            "figure", "level", "low", "high", "level_run", "level_measured");
+
+        json_object_update(node, json_object_get(json_object_get(doc, "nodes"), text));
+        json_array_append_new(out, node);
+    }
     return out;
 }
 
-/* How many of the nodes were measured within the horizon, or a day if that is longer, and
- * how many are stale. With `nodes` and `stale`, also which. */
-static json_t *coverage_json(const json_t *doc, const json_t *names, int64_t horizon_ms,
-                             int64_t now_ms, json_t *nodes, json_t *stale)
+/* How many of the nodes were measured within the horizon, or a day if that is longer. */
+static json_t *coverage_json(const json_t *doc, const json_t *names, const json_t *stale,
+                             int64_t horizon_ms, int64_t now_ms)
 {
     int64_t window_ms = horizon_ms > CALENDAR_DAY_MS ? horizon_ms : CALENDAR_DAY_MS;
-    const char *created = json_get_str(doc, "created", "");
-    char recent[CLOCK_TEXT_MAX], since[CLOCK_TEXT_MAX];
-    size_t n = json_array_size(names), n_measured = 0, n_stale = 0;
-    json_t *out;
+    char since[CLOCK_TEXT_MAX];
+    json_t *missing =
+        sweep_stale(doc, names, clock_format_ms(now_ms - window_ms, since), NULL);
+    json_int_t n = (json_int_t)json_array_size(names);
+    json_t *out = json_pack("{s:I, s:I, s:I, s:I}", "measured",
+                            n - (json_int_t)json_array_size(missing), "nodes", n, "stale",
+                            (json_int_t)json_array_size(stale), "hours",
+                            (json_int_t)(window_ms / 3600000));
 
-    clock_format_ms(now_ms - window_ms, recent);
-    clock_format_ms(now_ms - WATCH_STALE_AFTER * horizon_ms, since);
-    for (size_t i = 0; i < n; i++) {
-        json_t *name = json_array_get(names, i);
-        const char *text = json_string_value(name);
-        bool is_stale = sweep_is_stale(doc, text, since, created);
-
-        n_measured += !sweep_is_stale(doc, text, recent, NULL);
-        n_stale += is_stale;
-        if (nodes)
-            json_array_append_new(nodes, node_json(doc, text, is_stale));
-        if (stale && is_stale)
-            json_array_append(stale, name);
-    }
-    out = json_pack("{s:I, s:I, s:I, s:I}", "measured", (json_int_t)n_measured, "nodes",
-                    (json_int_t)n, "stale", (json_int_t)n_stale, "hours",
-                    (json_int_t)(window_ms / 3600000));
+    json_decref(missing);
     json_object_set_new(out, "sentence",
                         template_text(n == 0 ? "there is no node to measure so far"
                                              : "{measured} of {nodes} node{nodes:/s} "
@@ -57,36 +52,42 @@ static json_t *coverage_json(const json_t *doc, const json_t *names, int64_t hor
 json_t *watch_json(const json_t *doc, json_t *nodes, int64_t horizon_ms, int64_t now_ms,
                    bool has_nodes)
 {
-    static const char *const of_nodes[] = {"nodes", "stale", "actions", "sweep"};
     json_t *out = json_copy(json_object_get(doc, "request")), *names = json_copy(nodes);
-    json_t *list = has_nodes ? json_array() : NULL, *value;
-    json_t *stale = has_nodes ? json_array() : NULL;
-    const char *name, *run = NULL;
-    size_t i;
+    const json_t *sweep = json_object_get(doc, "sweep");
+    const char *name, *run = sweep_run(doc, &(size_t){0});
+    char since[CLOCK_TEXT_MAX];
+    json_t *stale, *value;
 
     /* With a launcher the nodes are those that it gave. */
     if (json_array_size(names) == 0)
         json_object_foreach (json_object_get(doc, "nodes"), name, value)
             json_array_append_new(names, json_string(name));
-    if (json_is_object(json_object_get(doc, "sweep")))
-        run = sweep_run(doc, &i);
+    clock_format_ms(now_ms - WATCH_STALE_AFTER * horizon_ms, since);
+    stale = sweep_stale(doc, names, since, json_get_str(doc, "created", ""));
     json_object_update(out, (json_t *)(uintptr_t)doc);
+    json_object_update_new(
+        out, json_pack("{s:s, s:s?, s:O?, s:o}", "state",
+                       json_is_null(json_object_get(doc, "next")) ? "paused"
+                       : json_is_object(sweep)                    ? "measuring"
+                                                                  : "waiting",
+                       "run", run, "last",
+                       json_object_get(json_array_get(json_object_get(doc, "sweeps"), 0),
+                                       "verdict"),
+                       "coverage", coverage_json(doc, names, stale, horizon_ms, now_ms)));
     json_object_del(out, "request");
     json_object_del(out, "lasting");
-    for (i = 0; i < sizeof(of_nodes) / sizeof(of_nodes[0]); i++)
-        if (!has_nodes)
-            json_object_del(out, of_nodes[i]);
-    json_object_update_new(
-        out,
-        json_pack(
-            "{s:s, s:s?, s:O?, s:o, s:o*, s:o*}", "state",
-            json_is_null(json_object_get(doc, "next"))      ? "paused"
-            : json_is_object(json_object_get(doc, "sweep")) ? "measuring"
-                                                            : "waiting",
-            "run", run, "last",
-            json_object_get(json_array_get(json_object_get(doc, "sweeps"), 0), "verdict"),
-            "coverage", coverage_json(doc, names, horizon_ms, now_ms, list, stale),
-            "nodes", list, "stale", stale));
+    json_object_del(out, "stale");
+    json_object_del(out, "nodes");
+    if (has_nodes) {
+        json_object_set_new(out, "nodes", nodes_json(doc, names, stale));
+        json_object_set(out, "stale", stale);
+    } else {
+        json_object_del(out, "actions");
+        json_object_del(out, "sweep");
+        json_object_set_new(out, "spec", json_copy(json_object_get(out, "spec")));
+        json_object_del(json_object_get(out, "spec"), "nodes");
+    }
+    json_decref(stale);
     json_decref(names);
     return out;
 }

@@ -91,20 +91,7 @@ static void put_row(const struct watch *watch, struct store_write *write)
     store_write_watched(write, "watch", watch->id, watch->doc);
 }
 
-static void keep(struct watch *watch)
-{
-    struct store_write *write = store_write_create();
-
-    put_row(watch, write);
-    store_submit(watch->watches->config.store, write, true, NULL, NULL);
-}
-
-/* Begin to wait for an answer of the store, and have got it: false: do nothing. */
-static void begin_await(struct watch *watch)
-{
-    watch->is_awaiting = true;
-}
-
+/* Have an answer of the store for which it is_awaiting; false: do nothing. */
 static bool end_await(struct watch *watch)
 {
     watch->is_awaiting = false;
@@ -113,6 +100,86 @@ static bool end_await(struct watch *watch)
     else if (!watch->watches->is_closing)
         return true;
     return false;
+}
+
+/* ---- Hooks ---- */
+
+/* The names of its nodes, a new array. */
+static json_t *nodes_of(const struct watch *watch)
+{
+    return watch_request_nodes(&watch->request,
+                               scheduler_nodes(watch->watches->config.scheduler));
+}
+
+static struct watch *find(const struct watches *watches, const char *id)
+{
+    struct watch *watch;
+
+    TAILQ_FOREACH (watch, &watches->list, entry)
+        if (strcmp(watch->id, id) == 0)
+            return watch;
+    return NULL;
+}
+
+/* Store what is known of the node, or forget it when that is nothing. */
+static void put_node(struct watches *watches, const char *name, struct store_write *write)
+{
+    json_t *node = json_object_get(watches->nodes, name);
+    bool is_clean = standing_is_clean(node);
+
+    if (!node)
+        return;
+    if (standing_is_suspect(node))
+        json_object_set(watches->suspects, name, node);
+    else
+        json_object_del(watches->suspects, name);
+    store_write_watched(write, "node", name, is_clean ? NULL : node);
+    if (is_clean)
+        json_object_del(watches->nodes, name);
+}
+
+static void put_nodes(struct watches *watches, const json_t *names,
+                      struct store_write *write)
+{
+    for (size_t i = 0; i < json_array_size(names); i++)
+        put_node(watches, json_string_value(json_array_get(names, i)), write);
+}
+
+static void on_hook_ended(void *arg, const char *id, json_t *action, const char *state,
+                          const char *output)
+{
+    struct watches *watches = arg;
+    struct watch *watch = find(watches, id);
+    struct store_write *write = store_write_create();
+
+    log_info("watch %s: hook %s: %s: %s", id, json_get_str(action, "hook", ""), state,
+             output);
+    actions_end(action, hook_runner_hooks(watches->hooks), state, output, watches->nodes,
+                now_ms());
+    put_nodes(watches, json_object_get(action, "nodes"), write);
+    if (watch)
+        put_row(watch, write);
+    store_submit(watches->config.store, write, true, NULL, NULL);
+}
+
+static void on_acted(void *arg, const struct error *err, const struct store_event *events,
+                     size_t n_events)
+{
+    struct watch *watch = arg;
+
+    (void)events;
+    (void)n_events;
+    if (end_await(watch) && !err)
+        hook_runner_start(watch->watches->hooks, watch->doc,
+                          (int64_t)uv_now(watch->watches->loop));
+}
+
+/* Submit the write (taken) with the watch's row, and run the hooks that are due then. */
+static void keep(struct watch *watch, struct store_write *write)
+{
+    put_row(watch, write);
+    watch->is_awaiting = true;
+    store_submit(watch->watches->config.store, write, true, on_acted, watch);
 }
 
 /* ---- Posting a run ---- */
@@ -181,7 +248,7 @@ static void post(struct watch *watch, size_t i)
     if (problems.count > 0) {
         problems_error(&problems, "its run is refused", &err);
         sweep_give_up(watch->doc, i, err.text);
-        keep(watch);
+        keep(watch, store_write_create());
         run_spec_destroy(spec);
     } else {
         jobs_assign(config->jobs, spec, json_get_str(batch, "group", NULL));
@@ -189,7 +256,7 @@ static void post(struct watch *watch, size_t i)
         sweep_take_run(watch->doc, i, watch->run);
         write = store_write_create();
         put_row(watch, write);
-        begin_await(watch);
+        watch->is_awaiting = true;
         scheduler_submit_with(config->scheduler, spec, watch->run, write, on_posted,
                               watch);
     }
@@ -204,95 +271,7 @@ static bool is_node_idle(void *arg, const char *name)
            node_is_free(node, false);
 }
 
-static bool is_any(void *arg, const char *name)
-{
-    (void)arg;
-    (void)name;
-    return true;
-}
-
-/* ---- The end of a run ---- */
-
-static int read_run(sqlite3 *db, void *arg, struct error *err)
-{
-    struct watch *watch = arg;
-
-    watch->ended = store_get_run(db, watch->run, err);
-    return watch->ended ? 0 : -1;
-}
-
-/* ---- Hooks ---- */
-
-static struct watch *find(const struct watches *watches, const char *id)
-{
-    struct watch *watch;
-
-    TAILQ_FOREACH (watch, &watches->list, entry)
-        if (strcmp(watch->id, id) == 0)
-            return watch;
-    return NULL;
-}
-
-/* Store what is known of the node, or forget it when that is nothing. */
-static void put_node(struct watches *watches, const char *name, struct store_write *write)
-{
-    json_t *node = json_object_get(watches->nodes, name);
-    bool is_clean = standing_is_clean(node);
-
-    if (!node)
-        return;
-    if (standing_is_suspect(node))
-        json_object_set(watches->suspects, name, node);
-    else
-        json_object_del(watches->suspects, name);
-    store_write_watched(write, "node", name, is_clean ? NULL : node);
-    if (is_clean)
-        json_object_del(watches->nodes, name);
-}
-
-static void put_nodes(struct watches *watches, const json_t *names,
-                      struct store_write *write)
-{
-    for (size_t i = 0; i < json_array_size(names); i++)
-        put_node(watches, json_string_value(json_array_get(names, i)), write);
-}
-
-static void on_hook_ended(void *arg, const char *id, json_t *action, const char *state,
-                          const char *output)
-{
-    struct watches *watches = arg;
-    struct watch *watch = find(watches, id);
-    struct store_write *write = store_write_create();
-
-    log_info("watch %s: hook %s: %s: %s", id, json_get_str(action, "hook", ""), state,
-             output);
-    actions_end(action, hook_runner_hooks(watches->hooks), state, output, watches->nodes,
-                now_ms());
-    put_nodes(watches, json_object_get(action, "nodes"), write);
-    if (watch)
-        put_row(watch, write);
-    store_submit(watches->config.store, write, true, NULL, NULL);
-}
-
-static void on_acted(void *arg, const struct error *err, const struct store_event *events,
-                     size_t n_events)
-{
-    struct watch *watch = arg;
-
-    (void)events;
-    (void)n_events;
-    if (end_await(watch) && !err)
-        hook_runner_start(watch->watches->hooks, watch->doc,
-                          (int64_t)uv_now(watch->watches->loop));
-}
-
-/* Submit the write (taken) with the watch's row, and run the hooks that are due then. */
-static void keep_and_act(struct watch *watch, struct store_write *write)
-{
-    put_row(watch, write);
-    begin_await(watch);
-    store_submit(watch->watches->config.store, write, true, on_acted, watch);
-}
+/* ---- What a run says ---- */
 
 /* nodes: an array of names; none, no event. */
 static void fire(struct watch *watch, const struct action_event *event,
@@ -306,8 +285,6 @@ static void fire(struct watch *watch, const struct action_event *event,
                 watch->request.mode == WATCH_ACT, watches->nodes, now_ms());
     put_nodes(watches, event->nodes, write);
 }
-
-/* ---- What a run says ---- */
 
 /* What tells a node's machine from another one, and from itself before it was started
  * anew: its boot id; of one that reports none the agent's. */
@@ -383,13 +360,12 @@ static void judge_nodes(struct watch *watch, const json_t *run, json_t *names,
     put_nodes(watch->watches, names, write);
 }
 
-static void take_end(struct watch *watch)
+static void take_end(struct watch *watch, const json_t *run)
 {
-    json_t *run = run_unpack(watch->ended), *names = names_of(run);
+    json_t *names = names_of(run);
     struct store_write *write = store_write_create();
     struct chain_step step;
 
-    watch->ended = NULL;
     chain_judge(run, json_get_str(watch->doc, "lasting", NULL), &step);
     if (step.lasting)
         json_object_set_new(watch->doc, "lasting", json_string(step.lasting));
@@ -400,88 +376,80 @@ static void take_end(struct watch *watch)
              &(struct action_event){"fail", step.named ? step.named : names,
                                     json_get_str(run, "id", ""), step.sentence, false},
              write);
-    keep_and_act(watch, write);
+    keep(watch, write);
     json_decref(names);
-    json_decref(run);
 }
 
+static int read_run(sqlite3 *db, void *arg, struct error *err)
+{
+    struct watch *watch = arg;
+
+    watch->ended = store_get_run(db, watch->run, err);
+    return watch->ended ? 0 : -1;
+}
+
+/* Until the end is on disk, the next tick reads it again. */
 static void on_read(void *arg, const struct error *err)
 {
     struct watch *watch = arg;
+    json_t *run = watch->ended ? run_unpack(watch->ended) : NULL;
     size_t batch;
 
-    if (!end_await(watch))
-        return;
-    if (!err) {
-        take_end(watch);
-    } else if (err->code == ERROR_NOT_FOUND && sweep_run(watch->doc, &batch)) {
-        sweep_give_up(watch->doc, batch, "its run was deleted");
-        keep(watch);
+    watch->ended = NULL;
+    if (end_await(watch)) {
+        if (json_is_string(json_object_get(run, "ended"))) {
+            take_end(watch, run);
+        } else if (err && err->code == ERROR_NOT_FOUND && sweep_run(watch->doc, &batch)) {
+            sweep_give_up(watch->doc, batch, "its run was deleted");
+            keep(watch, store_write_create());
+        }
     }
-}
-
-/* All that the run's end has written is on disk. */
-static void on_settled(void *arg, const struct error *err)
-{
-    struct watch *watch = arg;
-
-    if (err || watch->is_gone || watch->watches->is_closing)
-        end_await(watch);
-    else
-        store_do_on(watch->watches->config.store, STORE_KEYED, read_run, on_read, watch);
-}
-
-static void read_end(struct watch *watch, const char *run)
-{
-    snprintf(watch->run, sizeof(watch->run), "%s", run);
-    begin_await(watch);
-    store_settle(watch->watches->config.store, on_settled, watch);
+    json_decref(run);
 }
 
 /* ---- Due times ---- */
 
-/* Those that passed while no server ran are counted, and made up by this one sweep. It is
- * made of the nodes that are there; without nodes it waits for some. */
-static void begin_sweep(struct watch *watch, int64_t due_ms, int64_t at_ms)
+/* Times that passed while no server ran are counted, and made up by this one sweep. It is
+ * made of the nodes that are there; without nodes it waits for some. only: just the group
+ * with this node, or NULL. */
+static void begin_sweep(struct watch *watch, int64_t due_ms, int64_t at_ms,
+                        const char *only)
 {
     const struct calendar *calendar = &watch->request.calendar;
-    const struct node_registry *registry =
-        scheduler_nodes(watch->watches->config.scheduler);
-    json_t *names = watch_request_nodes(&watch->request, registry);
+    json_t *names = nodes_of(watch);
+    json_t *groups = sweep_divide(names, (size_t)watch->request.nodes_at_once);
 
-    if (json_array_size(names) == 0 && !json_object_get(watch->request.spec, "launch")) {
-        json_decref(names);
-        return;
+    for (size_t i = json_array_size(groups); only && i-- > 0;)
+        if (!json_has_string(json_array_get(groups, i), only))
+            json_array_remove(groups, i);
+    if (json_array_size(groups) > 0 &&
+        (json_array_size(names) > 0 || json_object_get(watch->request.spec, "launch"))) {
+        sweep_begin(watch->doc, groups, due_ms,
+                    calendar_count(calendar, due_ms, at_ms, SKIPPED_MAX), at_ms);
+        if (!only)
+            json_set_time(watch->doc, "next", calendar_next(calendar, at_ms));
+        keep(watch, store_write_create());
+    } else {
+        json_decref(groups);
     }
-    sweep_begin(watch->doc, sweep_divide(names, (size_t)watch->request.nodes_at_once),
-                due_ms, calendar_count(calendar, due_ms, at_ms, SKIPPED_MAX), at_ms);
-    json_set_time(watch->doc, "next", calendar_next(calendar, at_ms));
     json_decref(names);
-    keep(watch);
 }
 
 /* Of nodes that became stale since the sweep before. */
 static void tell_stale(struct watch *watch, int64_t at_ms, struct store_write *write)
 {
-    const struct node_registry *registry =
-        scheduler_nodes(watch->watches->config.scheduler);
-    json_t *names = watch_request_nodes(&watch->request, registry), *fresh = json_array();
-    json_t *stale = json_array(), *name;
+    int64_t since_ms =
+        at_ms - WATCH_STALE_AFTER * calendar_horizon_ms(&watch->request.calendar);
+    json_t *names = nodes_of(watch), *fresh = json_array(), *stale, *name;
     char since[CLOCK_TEXT_MAX];
     size_t i;
 
-    clock_format_ms(
-        at_ms - WATCH_STALE_AFTER * calendar_horizon_ms(&watch->request.calendar), since);
-    json_array_foreach (names, i, name) {
-        const char *text = json_string_value(name);
-
-        if (!sweep_is_stale(watch->doc, text, since,
-                            json_get_str(watch->doc, "created", "")))
-            continue;
-        json_array_append(stale, name);
-        if (!json_has_string(json_object_get(watch->doc, "stale"), text))
+    stale = sweep_stale(watch->doc, names, clock_format_ms(since_ms, since),
+                        json_get_str(watch->doc, "created", ""));
+    json_array_foreach (stale, i, name)
+        if (!json_has_string(json_object_get(watch->doc, "stale"),
+                             json_string_value(name)))
             json_array_append(fresh, name);
-    }
     json_object_set_new(watch->doc, "stale", stale);
     fire(watch,
          &(struct action_event){"stale", fresh, "",
@@ -500,7 +468,7 @@ static void end_sweep(struct watch *watch, int64_t at_ms)
     log_info("watch %s (%s): %s: %s", watch->id, watch->request.name,
              json_get_str(verdict, "answer", ""), json_get_str(verdict, "sentence", ""));
     tell_stale(watch, at_ms, write);
-    keep_and_act(watch, write);
+    keep(watch, write);
 }
 
 static bool is_paused(const struct watch *watch)
@@ -524,7 +492,7 @@ static bool has_waited(const struct watch *watch, int64_t at_ms)
 
 static void tick_sweep(struct watch *watch, int64_t at_ms)
 {
-    sweep_is_ready *is_ready = watch->request.idle_only ? is_node_idle : is_any;
+    sweep_is_ready *is_ready = watch->request.idle_only ? is_node_idle : NULL;
     void *arg = (void *)(uintptr_t)scheduler_nodes(watch->watches->config.scheduler);
     bool is_open = calendar_is_open(&watch->request.calendar, at_ms);
     bool is_late = is_paused(watch) || is_due(watch, at_ms) || !is_open;
@@ -532,11 +500,14 @@ static void tick_sweep(struct watch *watch, int64_t at_ms)
     const char *run = sweep_run(watch->doc, &batch);
 
     if (run) {
-        if (!scheduler_run_is_active(watch->watches->config.scheduler, run))
-            read_end(watch, run);
+        if (scheduler_run_is_active(watch->watches->config.scheduler, run))
+            return;
+        snprintf(watch->run, sizeof(watch->run), "%s", run);
+        watch->is_awaiting = true;
+        store_do_on(watch->watches->config.store, STORE_KEYED, read_run, on_read, watch);
         return;
     }
-    if (!is_late && has_waited(watch, at_ms))
+    if (is_ready && !is_late && has_waited(watch, at_ms))
         sweep_split(watch->doc, is_ready, arg);
     batch = sweep_find_ready(watch->doc, is_ready, arg);
     /* What is slow is followed up, whatever the time. */
@@ -548,24 +519,6 @@ static void tick_sweep(struct watch *watch, int64_t at_ms)
 }
 
 /* ---- Suspects that came back ---- */
-
-/* The sweep's groups that have the node; a new array. */
-static json_t *groups_with(const struct watch *watch, const char *name)
-{
-    const struct node_registry *registry =
-        scheduler_nodes(watch->watches->config.scheduler);
-    json_t *names = watch_request_nodes(&watch->request, registry), *group;
-    json_t *groups = sweep_divide(names, (size_t)watch->request.nodes_at_once);
-    json_t *out = json_array();
-    size_t i;
-
-    json_array_foreach (groups, i, group)
-        if (json_has_string(group, name))
-            json_array_append(out, group);
-    json_decref(groups);
-    json_decref(names);
-    return out;
-}
 
 /* One whose machine was started anew or replaced is measured at once by the watch that
  * named it, unless that measures already. */
@@ -582,12 +535,10 @@ static void tick_suspect(struct watches *watches, json_t *node, int64_t at_ms)
         return;
     json_object_set_new(node, "identity", json_string(identity));
     json_object_set_new(node, "changed", json_true());
+    if (watch && !is_paused(watch) && calendar_is_open(&watch->request.calendar, at_ms))
+        begin_sweep(watch, at_ms, at_ms, name);
     write = store_write_create();
     store_write_watched(write, "node", name, node);
-    if (watch && !is_paused(watch) && calendar_is_open(&watch->request.calendar, at_ms)) {
-        sweep_begin(watch->doc, groups_with(watch, name), at_ms, 0, at_ms);
-        put_row(watch, write);
-    }
     store_submit(watches->config.store, write, true, NULL, NULL);
 }
 
@@ -620,12 +571,12 @@ static void on_tick(uv_timer_t *timer)
         if (watch->request.mode == WATCH_ACT &&
             actions_retry(watch->doc, hook_runner_hooks(watches->hooks), watches->nodes,
                           at_ms))
-            keep_and_act(watch, store_write_create());
+            keep(watch, store_write_create());
         else if (json_is_object(json_object_get(watch->doc, "sweep")))
             tick_sweep(watch, at_ms);
         else if (is_due(watch, at_ms) &&
                  calendar_is_open(&watch->request.calendar, at_ms))
-            begin_sweep(watch, json_get_time(watch->doc, "next"), at_ms);
+            begin_sweep(watch, json_get_time(watch->doc, "next"), at_ms, NULL);
     }
 }
 
@@ -773,7 +724,7 @@ int watches_add(struct watches *watches, const struct watch_request *request,
     return 0;
 }
 
-static void delete (struct watch *watch, struct store_write *write)
+static void delete_watch(struct watch *watch, struct store_write *write)
 {
     size_t batch;
     const char *run = sweep_run(watch->doc, &batch);
@@ -792,42 +743,40 @@ static void set_mode(struct watch *watch, enum watch_mode mode)
                         json_string(watch_modes[mode]));
 }
 
+static void clear(struct watches *watches, const char *node, struct store_write *write)
+{
+    json_t *known = json_object_get(watches->nodes, node);
+
+    standing_clear(known);
+    json_object_clear(json_object_get(known, "held"));
+    put_node(watches, node, write);
+}
+
 int watches_change(struct watches *watches, const char *id, enum watches_change change,
                    store_written *done, void *arg, struct error *err)
 {
     struct watch *watch = find(watches, id);
+    const json_t *node = json_object_get(watches->nodes, id);
     struct store_write *write;
 
-    if (!watch)
+    if (change == WATCHES_CLEAR && !standing_is_suspect(node) && !standing_is_held(node))
+        return error_set(err, ERROR_NOT_FOUND, "%.100s is no suspect", id);
+    if (change != WATCHES_CLEAR && !watch)
         return error_set(err, ERROR_NOT_FOUND, "there is no watch %.40s", id);
+    write = store_write_create();
     if (change == WATCHES_PAUSE)
         json_object_set_new(watch->doc, "next", json_null());
     else if (change == WATCHES_RESUME)
         json_set_time(watch->doc, "next",
                       calendar_next(&watch->request.calendar, now_ms()));
-    else if (change != WATCHES_DELETE)
+    else if (change == WATCHES_ACT || change == WATCHES_OBSERVE)
         set_mode(watch, change == WATCHES_ACT ? WATCH_ACT : WATCH_OBSERVE);
-    write = store_write_create();
     if (change == WATCHES_DELETE)
-        delete (watch, write);
+        delete_watch(watch, write);
+    else if (change == WATCHES_CLEAR)
+        clear(watches, id, write);
     else
         put_row(watch, write);
-    store_submit(watches->config.store, write, true, done, arg);
-    return 0;
-}
-
-int watches_clear(struct watches *watches, const char *node, store_written *done,
-                  void *arg, struct error *err)
-{
-    struct store_write *write;
-    json_t *known = json_object_get(watches->nodes, node);
-
-    if (!standing_is_suspect(known) && !standing_is_held(known))
-        return error_set(err, ERROR_NOT_FOUND, "%.100s is no suspect", node);
-    standing_clear(known);
-    json_object_clear(json_object_get(known, "held"));
-    write = store_write_create();
-    put_node(watches, node, write);
     store_submit(watches->config.store, write, true, done, arg);
     return 0;
 }
@@ -844,8 +793,7 @@ json_t *watches_suspects(const struct watches *watches)
 
 static json_t *one_json(const struct watch *watch, bool has_nodes)
 {
-    json_t *nodes = watch_request_nodes(
-        &watch->request, scheduler_nodes(watch->watches->config.scheduler));
+    json_t *nodes = nodes_of(watch);
     json_t *out =
         watch_json(watch->doc, nodes, calendar_horizon_ms(&watch->request.calendar),
                    now_ms(), has_nodes);

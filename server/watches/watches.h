@@ -51,17 +51,14 @@ enum watches_change {
     WATCHES_RESUME,
     WATCHES_ACT, /* hooks are run from now on */
     WATCHES_OBSERVE,
-    WATCHES_DELETE
+    WATCHES_DELETE,
+    WATCHES_CLEAR /* of a node: it is no suspect, and what hooks did to it is undone */
 };
 
-/* A pause lets the run under way end; a deletion cancels it. -1 with ERROR_NOT_FOUND. */
+/* A pause lets the run under way end; a deletion cancels it. id: of the watch, or the
+ * node's name. -1 with ERROR_NOT_FOUND. */
 int watches_change(struct watches *watches, const char *id, enum watches_change change,
                    store_written *done, void *arg, struct error *err);
-
-/* A person says that a suspect is none, and undoes what hooks did to it. -1 with
- * ERROR_NOT_FOUND. */
-int watches_clear(struct watches *watches, const char *node, store_written *done,
-                  void *arg, struct error *err);
 
 /* As docs/reference/api.md shows them; new references. The list has nothing of single
  * nodes. */

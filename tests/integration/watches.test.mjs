@@ -493,6 +493,38 @@ describe('watches', { concurrency: 3 }, () => {
     await waitFor(async () => !(await suspect()).held.drain, 'its failure is lost', 60000);
   });
 
+  test('a drain that fails is tried again', limit, async (t) => {
+    const calendar = new Calendar(t);
+    const hooks = tempDir(t);
+    const fault = path.join(hooks, 'fault');
+    fs.writeFileSync(fault, '');
+    fs.writeFileSync(path.join(hooks, 'act'), `#!/bin/sh\ntest ! -e ${fault}\n`, { mode: 0o755 });
+    const drain = { on: ['culprit'], argv: ['{config_dir}/act', '{node}'], most_nodes: 1 };
+    fs.writeFileSync(path.join(hooks, 'drain.json'), JSON.stringify(drain));
+    const server = await startServer(t, { env: calendar.env, args: ['--hooks', hooks] });
+    await startFleet(t, server, 4, ['--ranks', '2']);
+    const watch = { name: 'nightly', every: '24h', mode: 'act', spec: slowPairs('sim-2') };
+    const id = await addWatch(server, watch);
+    await sweepsAre(server, id, 1);
+    calendar.move(day);
+    await until(server, id, ({ actions }) => actions[0]?.state === 'failed', 'it has not failed');
+    fs.rmSync(fault);
+    calendar.move(60000);
+    const { actions } = await until(
+      server,
+      id,
+      (seen) => seen.actions[0].state === 'done',
+      'it is not drained',
+    );
+    assert.deepEqual(
+      actions.map(({ attempt, state }) => [attempt, state]),
+      [
+        [2, 'done'],
+        [1, 'failed'],
+      ],
+    );
+  });
+
   test('a hook that makes no sense keeps the server from starting', limit, async (t) => {
     const hooks = tempDir(t);
     const refused = (file) => {
