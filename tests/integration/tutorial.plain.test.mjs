@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-import { emulatedGpus, lacksNccl } from './lib/cluster.mjs';
+import { emulatedGpus, lacksNccl, startServer } from './lib/cluster.mjs';
 import {
   Program,
   atEnd,
@@ -165,4 +165,25 @@ test('troubleshooting.md quotes messages that the programs have', () => {
     quoted.filter((part) => !sources.includes(part)),
     [],
   );
+});
+
+test('run specs of README and the how-to pages are accepted', limit, async (t) => {
+  const server = await startServer(t);
+  const folder = path.join(root, 'docs/how-to');
+  const pages = ['README.md', ...fs.readdirSync(folder).map((file) => `docs/how-to/${file}`)];
+  const specs = pages.flatMap((file) => {
+    const page = fs.readFileSync(path.join(root, file), 'utf8');
+    const inline = [...page.matchAll(/ringbench run '(\{.*?\})'/g)];
+    const blocks = [...page.matchAll(/^ *```json\n(.*?)^ *```$/gms)].filter(
+      ([text]) => !text.includes('"argv"'),
+    );
+    return [...inline, ...blocks].map(([, spec]) => ({ file, spec }));
+  });
+  assert.ok(specs.length >= 6, `${specs.length} specs`);
+  for (const { file, spec } of specs) {
+    // A launcher is of its server.
+    const { launch, ...body } = JSON.parse(spec);
+    const answer = await server.request('POST', '/api/v1/runs/validate', { body: JSON.stringify(body) });
+    assert.equal(answer.status, 200, `${file}: ${spec}: ${answer.text}`);
+  }
 });
