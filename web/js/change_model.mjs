@@ -1,6 +1,7 @@
 /* change_model.mjs - a comparison's changes by size, as a panel for a plot (chart_model.mjs). No
  * DOM. */
 import { lookOf } from './palette.mjs';
+import { isToldChange } from './stats.mjs';
 import { formatSize } from './units.mjs';
 
 /* How far the axis goes beyond what is drawn. */
@@ -20,7 +21,7 @@ export function groupName({ series, in_place: inPlace, root, group }) {
  * better: a time that falls by 5 % is drawn as +5 %. In place is offered, but hidden at first. */
 export function changePanel({ sizes, verdict: { evidence } }, flipped, theme) {
   const isMoreBetter = new Map(evidence.bands.map((band) => [keyOf(band), band.higher_is_better]));
-  const known = sizes.filter(({ size, change }) => size > 0 && Number.isFinite(change));
+  const known = sizes.filter((one) => one.size > 0 && isToldChange(one));
   const groups = groupBy(known, groupName);
   const isAlwaysInPlace = known.every((one) => one.in_place);
   const lines = [...groups].map(([key, items], i) => {

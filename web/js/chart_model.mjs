@@ -8,6 +8,7 @@
  *                   what they are ("step")
  *   values          of figures that are no means: the names of y, lo, hi and of their count
  *   isLog, x, y     whether values go by powers of 10, and both ranges, [low, high]
+ *   isLimited       whether the range of values was typed: what lies outside is not drawn
  *   lines           {key, label, colour, shape, dash, hollow, hidden, offered, points}, points
  *                   {x, y, lo, hi, bar, point}: lo to hi is shaded, `bar` [low, high] is how
  *                   far y may be off, or null
@@ -235,6 +236,27 @@ export function niceFloor(value) {
   const power = 10 ** Math.floor(Math.log10(value));
   return (NICE.findLast((step) => step * power <= value * (1 + 1e-9)) ?? 1) * power;
 }
+
+/* What tells a panel's range of values apart from others': collectives share it. */
+const rangeKey = ({ metric, key }) => metric ?? key;
+
+/* ["busbw", 10, 50] of "busbw 10 50" */
+function parsedLimit(text) {
+  const [, key, ...ends] = /^(.*) (\S+) (\S+)$/.exec(text) ?? [];
+  return [key, ...ends.map(Number)];
+}
+
+/* A panel with the range of values that was typed for it, as ["busbw 10 50", ...] have it. */
+export function limitedTo(panel, limits) {
+  const [, low, high] = limits.map(parsedLimit).find(([key]) => key === rangeKey(panel)) ?? [];
+  return low < high && (low > 0 || !panel.isLog) ? { ...panel, y: [low, high], isLimited: true } : panel;
+}
+
+/* The limits with one panel's range, [low, high], or without any for it. */
+export const limitsWith = (limits, panel, range) => [
+  ...limits.filter((text) => parsedLimit(text)[0] !== rangeKey(panel)),
+  ...(range ? [[rangeKey(panel), ...range].join(' ')] : []),
+];
 
 export const isBytes = ({ isSize, place }) => isSize && place !== 'nodes';
 

@@ -1,6 +1,6 @@
 /* delta_row.jsx - a change with its interval on an axis where better lies to the right, about the
  * zone that counts as none. Places are parts of the width, so that a drawing fits any. */
-import { formatInterval } from './stats.mjs';
+import { formatInterval, isToldChange } from './stats.mjs';
 import { formatChange } from './units.mjs';
 
 const LIMITS = [0.04, 0.08, 0.2, 0.4, 0.8];
@@ -10,8 +10,8 @@ const HALF = 47;
  * off is cut at its end. */
 export function deltaLimit(items) {
   const ends = items
+    .filter(isToldChange)
     .flatMap(({ change, interval }) => interval ?? [change])
-    .filter(Number.isFinite)
     .map(Math.abs);
   const reach = Math.max(0, ...ends);
   return LIMITS.find((limit) => reach <= limit) ?? LIMITS[LIMITS.length - 1];
@@ -58,9 +58,10 @@ export function DeltaAxis({ limit, margin }) {
 }
 
 /* One change; `answer` colours it, single sizes have none. */
-export function DeltaRow({ item: { change, interval, answer }, isMoreBetter, limit, margin }) {
+export function DeltaRow({ item, isMoreBetter, limit, margin }) {
+  const { change, interval, answer } = item;
   const at = placer(limit, isMoreBetter);
-  const isKnown = Number.isFinite(change);
+  const isKnown = isToldChange(item);
   const words = [formatChange(change), interval && formatInterval(interval)].filter(Boolean).join(', ');
   return (
     <svg

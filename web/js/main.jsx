@@ -5,7 +5,7 @@ import { Api } from './api.mjs';
 import { Later } from './parts.jsx';
 import { streamSlots } from './stream_slots.mjs';
 import { ThemeSwitch } from './theme.jsx';
-import { Dialog, useAccess } from './ui.jsx';
+import { Dialog, isTyping, useAccess } from './ui.jsx';
 import { formatClock, zoneOf } from './units.mjs';
 import { formatAddress, parseAddress } from './url_state.mjs';
 import Missing from './views/missing.jsx';
@@ -85,11 +85,17 @@ function Page() {
   const [, redraw] = useReducer((count) => count + 1, 0);
   const main = useRef(null);
   const isFirst = useRef(true);
+  const [hasKeys, setKeys] = useState(false);
   /* Before any answer: effects run after the next frame, which may come later than one. */
   useLayoutEffect(() => {
     routes.addEventListener('moved', redraw);
     window.addEventListener('popstate', redraw);
     document.addEventListener('click', onClick);
+    document.addEventListener('keydown', (event) => {
+      if (event.key === '?' && !isTyping(event)) {
+        setKeys(true);
+      }
+    });
   }, []);
   const { view, id, query } = parseAddress(location.pathname, location.search);
   useLayoutEffect(() => {
@@ -108,6 +114,7 @@ function Page() {
         <View key={`${view} ${id}`} app={app} id={id} query={query} />
       </main>
       {asked && <TokenDialog key={asked} {...asked} />}
+      {hasKeys && <Later app={app} name="Keys" props={{ onClose: () => setKeys(false) }} />}
     </>
   );
 }

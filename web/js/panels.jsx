@@ -1,10 +1,10 @@
 /* panels.jsx - plots beside one another, with one cross-hair, one range and one legend */
-import { useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { isBytes, METRICS } from './chart_model.mjs';
 import { REFERENCE_DASH } from './palette.mjs';
 import { Region } from './parts.jsx';
 import { Glyph } from './plot.jsx';
-import { PlotBox } from './plot_box.jsx';
+import { PlotBox, PlotTools } from './plot_box.jsx';
 import { doubtInWords, doubtOf } from './stats.mjs';
 import { formatBandwidth, formatMemory, formatSize, formatTime, significant } from './units.mjs';
 
@@ -14,22 +14,50 @@ const TIP_LINES = 12;
 
 /* `mark`: what is no measurement, which the style writes across each plot; or ''.
  * `onToggle(key)` asks to show a line or to hide it; `onZoom([low, high])` for a range of
- * places, null for all; without it none can be selected. `name`: the legend's, where a page has
- * several. */
-export function Panels({ panels, spread, mark, onToggle, onZoom = null, name = 'Series' }) {
+ * places, null for all; without it none can be selected. `onLimit(panel, [low, high])` is told of
+ * a range of values that was typed. `name`: the legend's, where a page has several. */
+export function Panels({
+  panels: all,
+  spread,
+  mark,
+  onToggle,
+  onZoom = null,
+  onLimit = null,
+  name = 'Series',
+}) {
+  const root = useRef(null);
   const [at, setAt] = useState(null);
+  const [full, setFull] = useState(null);
+  useEffect(() => {
+    const onChange = () => document.fullscreenElement ?? setFull(null);
+    document.addEventListener('fullscreenchange', onChange);
+    return () => document.removeEventListener('fullscreenchange', onChange);
+  }, []);
+  /* The full screen has one panel, and the legend. */
+  const alone = all.filter(({ key }) => key === full);
+  const panels = alone.length > 0 ? alone : all;
+  const turn = ({ key }) => {
+    setFull(key);
+    full === null ? root.current.requestFullscreen() : document.exitFullscreen();
+  };
   const height = panels.length > 2 ? HEIGHT_OF_MANY : HEIGHT;
   const under = at && panels.find(({ key }) => key === at.key);
   if (panels.length === 0) {
     return null;
   }
   return (
-    <div class="stack">
+    <div class="stack panels-box" ref={root}>
       <div class={panels.length === 1 ? 'panels one' : 'panels'}>
         {panels.map((panel) => (
           <figure key={panel.key} class={mark && 'unreal'} data-unreal={mark}>
             <figcaption>
               <strong>{panel.title}</strong> <span class="muted">{panel.axis}</span>
+              <PlotTools
+                label={`${panel.title}, ${panel.axis}`}
+                range={panel.isLimited ? panel.y : null}
+                onRange={onLimit && ((range) => onLimit(panel, range))}
+                onFull={() => turn(panel)}
+              />
             </figcaption>
             <PlotBox
               panel={panel}

@@ -9,6 +9,7 @@ export const MARGIN = { left: 52, right: 16, top: 12, bottom: 34 };
 const TICK_PX = 44;
 const DATE_PX = 96;
 const CROWDED_PX = 6;
+const FAR = 1e6;
 /* Half the width of an error bar's cap, in pixels. */
 const BAR_HALF = 3.5;
 /* From where several lines' bands are drawn fainter. */
@@ -17,12 +18,32 @@ const MANY_LINES = 2;
 /* {x, y}: d3's scales of a panel, drawn in `width` by `height` pixels. */
 export function scalesOf(panel, width, height) {
   const x = (panel.isSize ? scaleLog() : scaleLinear()).domain(panel.x);
-  const y = (panel.isLog ? scaleLog() : scaleLinear()).domain(panel.y);
+  const y = (panel.isLog ? scaleLog() : scaleLinear())
+    .domain(panel.y)
+    .range([height - MARGIN.bottom, MARGIN.top]);
+  /* A logarithm has no 0: what is limited stops far below the axis. */
+  const beyond = (value) => y(panel.isLog ? Math.max(value, panel.y[0] / FAR) : value);
   return {
     x: x.range([MARGIN.left, width - MARGIN.right]),
-    y: y.range([height - MARGIN.bottom, MARGIN.top]).clamp(true),
+    y: panel.isLimited ? beyond : y.clamp(true),
   };
 }
+
+/* What shows of its children is what lies within the axes. */
+const Inside = ({ width, height, children }) => {
+  const [w, h] = [width - MARGIN.left - MARGIN.right, height - MARGIN.top - MARGIN.bottom];
+  return (
+    <svg
+      x={MARGIN.left}
+      y={MARGIN.top}
+      width={w}
+      height={h}
+      viewBox={`${MARGIN.left} ${MARGIN.top} ${w} ${h}`}
+    >
+      {children}
+    </svg>
+  );
+};
 
 /* Powers of two, or whole numbers; as many as `width` pixels have room for. */
 export function placeTicks({ isSize, x }, width) {
@@ -58,9 +79,8 @@ export function Plot({ panel, width, height, spread, tone }) {
   const lines = panel.lines.filter((line) => !line.hidden);
   const places = Math.max(0, ...lines.map(({ points }) => points.length));
   const isCrowded = places * CROWDED_PX > width - MARGIN.left - MARGIN.right;
-  return (
-    <g font-size="12" fill="none">
-      <Axes panel={panel} scales={scales} width={width} height={height} tone={tone} />
+  const data = (
+    <>
       {panel.references.map((reference) => (
         <Reference key={reference.key} {...reference} scales={scales} />
       ))}
@@ -80,6 +100,18 @@ export function Plot({ panel, width, height, spread, tone }) {
           {(!isCrowded || line.points.length === 1) && <Points {...line} spread={spread} scales={scales} />}
         </g>
       ))}
+    </>
+  );
+  return (
+    <g font-size="12" fill="none">
+      <Axes panel={panel} scales={scales} width={width} height={height} tone={tone} />
+      {panel.isLimited ? (
+        <Inside width={width} height={height}>
+          {data}
+        </Inside>
+      ) : (
+        data
+      )}
       {panel.marks?.map((mark) => (
         <Mark key={mark.key} {...mark} scales={scales} width={width} height={height} tone={tone} />
       ))}

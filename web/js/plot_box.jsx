@@ -2,6 +2,7 @@
  * or Shift with the arrows selects a range */
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { placeTip, tipRoom } from './chart_model.mjs';
+import { TypedInput } from './parts.jsx';
 import { MARGIN, Plot, scalesOf } from './plot.jsx';
 
 /* A shorter drag is a click. */
@@ -9,25 +10,68 @@ const DRAG_PX = 6;
 const WIDTH_MIN = 240;
 const TONE = { text: 'var(--muted)', grid: 'var(--grid)', surface: 'var(--surface)' };
 
-/* The width of an element's content, as it changes. */
-export function useWidth(ref) {
-  const [width, setWidth] = useState(0);
+/* The width of an element's content, and its height while it is on the full screen, else null; as
+ * they change. */
+export function useSize(ref) {
+  const [size, setSize] = useState(/** @type {any[]} */ ([0, null]));
   useLayoutEffect(() => {
-    const measure = () => setWidth(Math.max(WIDTH_MIN, ref.current.clientWidth));
+    const measure = () => {
+      const { clientWidth, clientHeight } = ref.current;
+      const isFull = document.fullscreenElement?.contains(ref.current);
+      setSize([Math.max(WIDTH_MIN, clientWidth), isFull ? clientHeight : null]);
+    };
     const observer = new ResizeObserver(measure);
     measure();
     observer.observe(ref.current);
     return () => observer.disconnect();
   }, []);
-  return width;
+  return size;
 }
+
+const RANGE = '\\s*(\\d+(?:\\.\\d+)?)\\s*(?:to|-)\\s*(\\d+(?:\\.\\d+)?)\\s*';
+
+/* [10, 50] of "10 to 50", or null. */
+function rangeOf(text) {
+  const [low, high] = (new RegExp(`^${RANGE}$`).exec(text) ?? []).slice(1).map(Number);
+  return low < high ? [low, high] : null;
+}
+
+/* Beside a plot's title: the range of its values, where one can be typed, and the full screen.
+ * `onRange` gets [low, high], or null for all. */
+export const PlotTools = ({ label, range = null, onRange = null, onFull }) => (
+  <span class="plot-tools">
+    {onRange && (
+      <TypedInput
+        type="text"
+        aria-label={`Range of values: ${label}`}
+        title="Lowest and highest value of the axis, as in 10 to 50"
+        placeholder="y range"
+        pattern={RANGE}
+        autocomplete="off"
+        value={range?.join(' to ') ?? ''}
+        onType={(text) => (text.trim() === '' || rangeOf(text)) && onRange(rangeOf(text))}
+      />
+    )}
+    {document.fullscreenEnabled && (
+      <button
+        type="button"
+        class="quiet"
+        aria-label={`Full screen: ${label}`}
+        title="Full screen; Escape leaves it"
+        onClick={onFull}
+      >
+        ⤢
+      </button>
+    )}
+  </span>
+);
 
 /* `cursor`: the place that another panel points at, or null. `tip(x)` gives the tooltip.
  * `onCursor(x)` is told of the place under the pointer, null when it left; `onZoom([low,
  * high])` of the range that was selected, null for all; `onPick(x)` of a click. */
 export function PlotBox({
   panel,
-  height,
+  height: usualHeight,
   spread = true,
   label,
   cursor = null,
@@ -37,7 +81,8 @@ export function PlotBox({
   onPick = null,
 }) {
   const box = useRef(null);
-  const width = useWidth(box);
+  const [width, fullHeight] = useSize(box);
+  const height = fullHeight ?? usualHeight;
   const [at, setAt] = useState(null);
   const [range, setRange] = useState(null);
   const press = useRef(null);
@@ -128,7 +173,7 @@ export function PlotBox({
       tabIndex={0}
       role="group"
       aria-label={label}
-      style={{ height: `${height}px` }}
+      style={{ height: `${usualHeight}px` }}
       onKeyDown={onKeyDown}
       onBlur={leave}
       onPointerMove={onPointerMove}

@@ -87,6 +87,10 @@ export function doubtInWords(doubt) {
   return isWithinFactor(doubt.lo, doubt.hi) ? `±${formatPercent(doubt.half)}` : 'unknown';
 }
 
+/* Whether a comparison tells how large a change is. */
+export const isToldChange = ({ change, interval }) =>
+  Number.isFinite(change) && (!interval || isWithinFactor(1 + interval[0], 1 + interval[1]));
+
 /* "+3.2 to +5.0 %", or "unknown" */
 export const formatInterval = ([low, high]) =>
   isWithinFactor(1 + low, 1 + high)

@@ -50,6 +50,13 @@ export function usePoll(once, ms, inputs) {
   }, inputs);
 }
 
+/* Whether a key that was pressed is text, or belongs to a shortcut of the browser. */
+export const isTyping = ({ target, ctrlKey, metaKey, altKey }) =>
+  ctrlKey ||
+  metaKey ||
+  altKey ||
+  (/^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName) && target.type !== 'checkbox');
+
 export const flipped = (keys, key) =>
   keys.includes(key) ? keys.filter((one) => one !== key) : [...keys, key];
 

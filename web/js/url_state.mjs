@@ -62,6 +62,7 @@ const QUERIES = {
     metric: oneOf('busbw', 'algbw'),
     y: oneOf('linear', 'log'),
     zoom: range,
+    limits: list(),
     place: oneOf('out', 'in', 'both'),
     hide: list(),
     band: flag(true),

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { after } from 'node:test';
 import { faulty, startFleet, startServer } from '../../integration/lib/cluster.mjs';
 import { sim } from '../../integration/lib/watches.mjs';
-import { closeBrowser, figureRows, LIMIT, openPage, pageTest as test, sees } from '../lib/page.mjs';
+import { axe } from '../lib/browser.mjs';
+import { closeBrowser, figureRows, LIMIT, openPage, pageTest as test, sees, until } from '../lib/page.mjs';
 
 after(closeBrowser);
 
@@ -132,4 +133,55 @@ test('the page of a run that is gone leads to those that are there', LIMIT, asyn
   await sees(page, 'Run nothing not found.');
   await page.getByRole('link', { name: 'search for it' }).click();
   await page.waitForURL('**/?q=nothing');
+});
+
+test('a chart takes a typed range of values, and goes full screen', LIMIT, async (t) => {
+  const { page, open, ended } = await setUp(t);
+  const { id } = await ended({ sizes: { min: '8', max: '1G' } });
+  await open(`/runs/${id}`);
+  const figure = page.locator('figure', { hasText: 'busbw, GB/s' });
+  const labels = () => figure.locator('svg text[text-anchor="end"]').allTextContents();
+  await figure.locator('.plot-area').waitFor();
+  assert.equal((await labels())[0], '0');
+  const range = page.getByLabel(/^Range of values: .*busbw/);
+  await range.fill('20 to 40');
+  await page.waitForURL('**/*limits=busbw+20+40*');
+  await until(async () => (await labels())[0] === '20', 'the axis begins at 20');
+  assert.equal((await labels()).at(-1), '40');
+  /* No line is drawn beyond the axis. */
+  const [outer, inner, overflow] = await figure.evaluate((box) => {
+    const drawn = box.querySelector('svg svg');
+    const area = box.querySelector('.plot-area');
+    return [area.getAttribute('height'), drawn.getAttribute('height'), getComputedStyle(drawn).overflow];
+  });
+  assert.equal(inner, outer);
+  assert.equal(overflow, 'hidden');
+  await range.fill('40 to 20');
+  assert.ok(await range.evaluate((field) => field.value === '40 to 20'));
+  await range.fill('');
+  await until(async () => (await labels())[0] === '0', 'the axis begins at 0 again');
+
+  const plot = figure.locator('.chart-box');
+  const before = (await plot.boundingBox()).height;
+  await page.getByRole('button', { name: /^Full screen: .*busbw/ }).click();
+  await until(async () => (await plot.boundingBox()).height > 1.3 * before, 'a higher plot');
+  assert.equal(await page.locator('figure').count(), 1);
+  await page.evaluate(() => document.exitFullscreen());
+  await until(async () => (await plot.boundingBox()).height === before, 'the former height');
+  assert.equal(await page.locator('figure').count(), 2);
+});
+
+test('? lists the keys, but not while somebody types', LIMIT, async (t) => {
+  const { page, open } = await setUp(t);
+  await open('/nodes');
+  await sees(page, '4 nodes: 4 idle');
+  await page.keyboard.press('?');
+  const dialog = page.getByRole('dialog', { name: 'Keys' });
+  await dialog.getByText('select the run').waitFor();
+  assert.deepEqual(await axe(page), []);
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  await page.getByLabel('Filter nodes').press('?');
+  assert.equal(await page.getByLabel('Filter nodes').inputValue(), '?');
+  assert.equal(await dialog.count(), 0);
 });

@@ -42,3 +42,10 @@ test('an interval beyond a factor of ten is unknown', () => {
   assert.equal(formatInterval([-0.5, 7]), 'unknown');
   assert.equal(formatInterval([-1.2, 0.1]), 'unknown');
 });
+
+test('a change whose interval is unknown is not told', () => {
+  assert.ok(stats.isToldChange({ change: 0.1, interval: [0.05, 0.2] }));
+  assert.ok(stats.isToldChange({ change: 0.1, interval: null }));
+  assert.ok(!stats.isToldChange({ change: 189, interval: [0.5, 3000] }));
+  assert.ok(!stats.isToldChange({ change: null, interval: null }));
+});

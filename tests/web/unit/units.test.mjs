@@ -81,3 +81,10 @@ test('where a run ran says what it was not measured on', () => {
   assert.equal(whereInWords({ ...run, emulated: true }), 'nccl, emulated · 2 nodes × 2 ranks');
   assert.equal(whereInWords({ ...run, backend: 'sim' }), 'simulated · 2 nodes × 2 ranks');
 });
+
+test('a change is a percentage, or a ratio where that says more', () => {
+  assert.equal(units.formatChange(-0.183), '−18 %');
+  assert.equal(units.formatChange(4), '+400 %');
+  assert.equal(units.formatChange(188.9), '190x');
+  assert.equal(units.formatChange(null), '–');
+});

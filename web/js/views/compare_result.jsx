@@ -3,7 +3,7 @@
 import { groupName, keyOf } from '../change_model.mjs';
 import { DeltaAxis, DeltaRow, deltaLimit } from '../delta_row.jsx';
 import { AnswerPill, Fold, Head, Region, Time } from '../parts.jsx';
-import { formatInterval } from '../stats.mjs';
+import { formatInterval, isToldChange } from '../stats.mjs';
 import { Alert } from '../ui.jsx';
 import {
   BANDS,
@@ -107,7 +107,7 @@ function Bands({ bands, cases, paired, unit, margin, runs }) {
       <h2>By band of sizes</h2>
       <p class="muted">
         {`Dot: change; bar: its ${byRun ? 99 : 95} % confidence interval, for all bands together; grey: ` +
-          `changes below ${significant(100 * margin)} % count as none. `}
+          `changes below ${100 * margin} % count as none. `}
         {paired && 'Cases are interleaved and compared in pairs. '}
         {byRun &&
           `Each run counts once. How runs scatter is known from ${plural(runs.base + runs.history, 'run')} ` +
@@ -172,7 +172,7 @@ function Deltas({ label, first, limit, margin, counts, groups, nameOf, isMoreBet
                   <DeltaRow item={item} isMoreBetter={isMoreBetter(item)} limit={limit} margin={margin} />
                 </td>
                 <td class="number">
-                  <strong>{formatChange(item.change)}</strong>
+                  <strong>{isToldChange(item) ? formatChange(item.change) : '–'}</strong>
                   <div class="muted">{item.interval ? formatInterval(item.interval) : ''}</div>
                 </td>
                 <td class="number">{figureInWords(item, item.base)}</td>

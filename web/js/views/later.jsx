@@ -3,6 +3,7 @@ export { panelsToSvg, svgToPng, tonesOf } from '../plot_file.jsx';
 export { rowsShown, toCsv, toMarkdown } from '../shown_files.mjs';
 export { default as Compare } from './compare.jsx';
 export { FirstSteps } from './first_steps.jsx';
+export { Keys } from './keys.jsx';
 export { default as NewRun } from './new_run.jsx';
 export { default as Node } from './node.jsx';
 export { default as Nodes } from './nodes.jsx';

@@ -7,7 +7,7 @@ import { heatShade } from '../heat.mjs';
 import { HeatMap } from '../heat_map.jsx';
 import { groupOf, groupTitle, usualGrouping } from '../node_list.mjs';
 import { pairsOf, slowNodes } from '../pairs.mjs';
-import { useWidth } from '../plot_box.jsx';
+import { useSize } from '../plot_box.jsx';
 import { toCsv } from '../shown_files.mjs';
 import { stateWord } from '../states.mjs';
 import { formatBandwidth, formatPercent, formatSize, plural, shorten } from '../units.mjs';
@@ -27,7 +27,7 @@ const NODES_MAX = 64;
 export function PairMap({ state, named, nodes = [], racks, change }) {
   const canvas = useRef(null);
   const box = useRef(null);
-  const width = useWidth(box);
+  const [width] = useSize(box);
   const shown = useMemo(
     () => pairsShown({ state, named, nodes, racks }),
     [state, state.epoch, state.cases.size, named.join(), nodes.length, racks.join()],

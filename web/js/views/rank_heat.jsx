@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { deviation, heatBins, heatOf, heatShade } from '../heat.mjs';
 import { HeatMap } from '../heat_map.jsx';
-import { useWidth } from '../plot_box.jsx';
+import { useSize } from '../plot_box.jsx';
 import { formatPercent, formatSize, formatTime, shorten } from '../units.mjs';
 
 const LABELS_PX = 48;
@@ -43,7 +43,7 @@ export function RankHeat({ app, id, book, found, onlyCase }) {
   const [chosen, choose] = useState('');
   const canvas = useRef(null);
   const card = useRef(null);
-  const width = useWidth(card);
+  const [width] = useSize(card);
   const lines = [...book.lines.values()];
   const line = lines.find(({ key }) => key === chosen) ?? lines[0];
   const rows = useRows(app, id, line, book.epoch, onlyCase);

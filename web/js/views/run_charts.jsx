@@ -1,5 +1,5 @@
 /* run_charts.jsx - the charts of a run, or of several, with their switches */
-import { buildPanels, METRICS } from '../chart_model.mjs';
+import { buildPanels, limitedTo, limitsWith, METRICS } from '../chart_model.mjs';
 import { metricPanels } from '../figures.mjs';
 import { Panels } from '../panels.jsx';
 import { markOf, unlikeInWords } from '../shown.mjs';
@@ -21,7 +21,9 @@ export function RunCharts({ app, runs, view, change, figures = false }) {
   const theme = useTheme();
   const lines = figures ? 0 : runs.reduce((sum, { book }) => sum + book.lines.size, 0);
   const build = figures ? metricPanels : buildPanels;
-  const panels = lines > LINES_MAX ? [] : build(runs, view, theme);
+  const panels = (lines > LINES_MAX ? [] : build(runs, view, theme)).map((panel) =>
+    limitedTo(panel, view.limits),
+  );
   const unlike = unlikeInWords(runs);
   const shown = { runs, panels, spread: view.band };
   if (figures && panels.length === 0) {
@@ -51,6 +53,7 @@ export function RunCharts({ app, runs, view, change, figures = false }) {
         mark={markOf(runs)}
         onToggle={(key) => change({ hide: flipped(view.hide, key) })}
         onZoom={figures ? null : (zoom) => change({ zoom })}
+        onLimit={(panel, range) => change({ limits: limitsWith(view.limits, panel, range) })}
       />
       {!figures && runs.length === 1 && <Ranking run={runs[0]} />}
       {!figures && view.band && panels.length > 0 && <p class="muted spreads">{SPREADS}.</p>}

@@ -9,7 +9,7 @@ import { nightsQuery } from '../nights.mjs';
 import { keepPlace } from '../place.mjs';
 import { Curve, Outcome, WhatCell } from '../run_row.jsx';
 import { Tray, useTray } from '../tray.jsx';
-import { usePoll } from '../ui.jsx';
+import { isTyping, usePoll } from '../ui.jsx';
 import { formatDuration, plural, secondsBetween, shorten, TIME_ZONE } from '../units.mjs';
 import { formatAddress, LAST_DAY, runListQuery } from '../url_state.mjs';
 import { badVerdict, verdictOf } from '../verdicts.mjs';
@@ -147,7 +147,9 @@ export default function Runs({ app, query }) {
         )}
       </p>
       <Tray tray={tray} />
-      {runs.length > 0 && <p class="muted keys">Keys: / filter, ↑ ↓ navigate, x select, Enter open.</p>}
+      {runs.length > 0 && (
+        <p class="muted keys">Keys: / filter, ↑ ↓ navigate, x select, Enter open, ? all keys.</p>
+      )}
       {isEmpty && <Later app={app} name="FirstSteps" props={{ app, nodes: nodes ?? [] }} />}
     </>
   );
@@ -237,9 +239,8 @@ function totalInWords(total, { sort }) {
 
 /* / to filter, j and k or the arrows to move, x to select; Enter opens, as for any link. */
 function moveByKey(event, body, filter) {
-  const { key, target } = event;
-  const isTyping = /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName) && target.type !== 'checkbox';
-  if (isTyping || event.ctrlKey || event.metaKey || event.altKey) {
+  const { key } = event;
+  if (isTyping(event)) {
     return;
   }
   const step = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[key];

@@ -1,8 +1,9 @@
 /* trends.jsx - the view of what runs came to over time: a panel for each band of sizes */
 import { useEffect, useMemo, useState } from 'preact/hooks';
+import { limitedTo, limitsWith } from '../chart_model.mjs';
 import { download } from '../download.mjs';
 import { AnswerPill, Fold, Head, Region, Time, TypedInput } from '../parts.jsx';
-import { PlotBox } from '../plot_box.jsx';
+import { PlotBox, PlotTools } from '../plot_box.jsx';
 import {
   buildTrends,
   changeAddress,
@@ -165,11 +166,24 @@ function Band({ app, band, panel, label, columns }) {
   const isTime = panel.figure.name === 'time_us';
   const title = `${isTime ? 'Time per call' : 'Bus bandwidth'} ${BANDS[band]}, ${isTime ? 'µs' : 'GB/s'}`;
   const name = `${title}, ${label}`;
-  const plotted = useMemo(() => trendPanel(panel, title, columns), [panel]);
+  const [limits, setLimits] = useState([]);
+  const plotted = useMemo(() => limitedTo(trendPanel(panel, title, columns), limits), [panel, limits]);
   const pointAt = (x) => panel.points.find((point) => point.x === x);
   return (
     <section class="card trend-card" aria-label={name}>
-      <h3>{title}</h3>
+      <h3 class="title">
+        {title}
+        <PlotTools
+          label={title}
+          range={plotted.isLimited ? plotted.y : null}
+          onRange={(range) => setLimits(limitsWith([], plotted, range))}
+          onFull={({ currentTarget }) =>
+            document.fullscreenElement
+              ? document.exitFullscreen()
+              : currentTarget.closest('section').requestFullscreen()
+          }
+        />
+      </h3>
       <ul class="trend-says">
         {panel.changes.map((one) => (
           <Sentence key={`${one.series} ${one.run}`} change={one} points={panel.points} />
