@@ -77,7 +77,7 @@ export class Api extends EventTarget {
     return this.json(`${runPath(id)}/summary?by=${by}`, { signal });
   }
 
-  /** What a run that has ended is to be held against.
+  /** What a run that has ended is to be compared with.
    * @returns {Promise<Schema.Base>} */
   baseline(id) {
     return this.json(`${runPath(id)}/baseline`);

@@ -8,7 +8,7 @@ import { verdictOf } from './verdicts.mjs';
 /* The newest of a lot speak for it. */
 const RUNS_MAX = 8;
 
-/* {label, books} of what the run is held against, null where there is nothing, or where
+/* {label, books} of what the run is compared with, null where there is nothing, or where
  * nobody can say: a chart without it is still right. */
 export async function findBaseline(api, run) {
   if (!isEnded(run) || run.program) {

@@ -12,7 +12,7 @@
  *   lines           {key, label, colour, shape, dash, hollow, hidden, offered, points}, points
  *                   {x, y, lo, hi, bar, point}: lo to hi is shaded, `bar` [low, high] is how
  *                   far y may be off, or null
- *   references      {key, label, tone, colour, points}: what lines are held against, as a line
+ *   references      {key, label, tone, colour, points}: what lines are compared with, as a line
  *                   through y and as a band from lo to hi, as far as points have them */
 import { lookOf } from './palette.mjs';
 import { baselineOf, ceilingOf, thresholdsOf } from './references.mjs';
@@ -103,7 +103,7 @@ function looksOf(runs, lines, theme) {
     : (line) => lookOf(families.indexOf(line.family), line.inPlace, theme);
 }
 
-/* Of the run whose page it is: others on its charts were held against something else. */
+/* Of the run whose page it is: others on its charts are compared with something else. */
 function referencesOf(run, lines, metric, x, zoom, theme) {
   const { figure } = METRICS[metric];
   const own = run.baseline ? lines.filter((line) => line.run === 0 && !line.hidden) : [];
@@ -204,7 +204,7 @@ function planSizes(spec) {
   return asked.map((size) => (size == null ? null : parseSize(size))).filter((size) => size !== null);
 }
 
-/* Of what is drawn, bands and error bars where they are, and of what it is held against. */
+/* Of what is drawn, bands and error bars where they are, and of what it is compared with. */
 function valueRange(panels, isLog, spread) {
   let low = Infinity;
   let high = 0;

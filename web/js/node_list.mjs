@@ -1,4 +1,5 @@
 /* node_list.mjs - which nodes are shown, and in what order. No DOM. */
+import { stateWord } from './states.mjs';
 import { plural } from './units.mjs';
 
 /* What needs somebody comes first. */
@@ -124,7 +125,7 @@ export function nodesInWords(nodes, suspects = new Map()) {
   }
   const parts = ['idle', 'busy', 'lost', 'left']
     .filter((state) => counts[state])
-    .map((state) => `${counts[state]} ${state}`);
+    .map((state) => `${counts[state]} ${stateWord(state)}`);
   const suspected = nodes.filter(({ name }) => suspects.has(name)).length;
   return `${plural(nodes.length, 'node')}: ${[...parts, suspected ? `${suspected} suspect` : []]
     .flat()

@@ -1,4 +1,4 @@
-/* references.mjs - what a run's lines are held against, as charts draw it (chart_model.mjs):
+/* references.mjs - what a run's lines are compared with, as charts draw it (chart_model.mjs):
  * the thresholds of its spec, what its links allow, and the baseline. No DOM. */
 import { referenceColour } from './palette.mjs';
 import { median, pointValue } from './stats.mjs';

@@ -26,6 +26,9 @@ const STATES = {
 
 export const RUN_STATES = Object.keys(STATES).slice(0, Object.keys(STATES).indexOf('cancelled') + 1);
 
-export const stateWord = (state) => String(state).replaceAll('_', ' ');
+/* A node that left is not one that remains. */
+const WORDS = { left: 'offline' };
+
+export const stateWord = (state) => WORDS[state] ?? String(state).replaceAll('_', ' ');
 
 export const stateLook = (state) => (STATES[state] ?? '· calm').split(' ');

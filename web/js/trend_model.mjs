@@ -14,14 +14,17 @@ export const VERSIONS = ['nccl', 'cuda_driver', 'cuda_runtime', 'kernel', 'ringb
  * first, then those with most runs. */
 export function buildTrends(answers) {
   const lines = new Map();
-  answers.forEach((answer, band) =>
-    answer.points.forEach((point) => {
-      const key = lineKey(point);
-      const line = lines.get(key) ?? { like: point.like, points: answers.map(() => []) };
+  answers.forEach((answer, band) => {
+    const ofSeries = new Map();
+    const lineFor = ({ series, like }) => {
+      const key = lineKey(like);
+      const line = lines.get(key) ?? { like, points: answers.map(() => []) };
       lines.set(key, line);
-      line.points[band].push(point);
-    }),
-  );
+      ofSeries.set(series, line);
+      return line;
+    };
+    answer.points.forEach((point) => (ofSeries.get(point.series) ?? lineFor(point)).points[band].push(point));
+  });
   const pointsOfRun = answers.map(({ points }) => countBy(points, ({ run }) => run));
   const all = [...lines.values()];
   const labels = labelsOf(all.map(({ like }) => like));
@@ -31,7 +34,7 @@ export function buildTrends(answers) {
 }
 
 /* A series of the server is of one band; what it is of beside that is a line. */
-const lineKey = ({ like }) => JSON.stringify({ ...like, band: null, sizes: null });
+const lineKey = (like) => JSON.stringify({ ...like, band: null, sizes: null });
 
 const order = (a, b) => (a.created < b.created || (a.created === b.created && a.run < b.run) ? -1 : 1);
 
@@ -59,7 +62,7 @@ function lineOf({ points }, label, answers, pointsOfRun) {
       hasMore: next !== null,
     };
   });
-  return { label, columns, panels, worst: Math.max(0, ...panels.flatMap(lossesOf)) };
+  return { label, columns, dates: datesOf(columns), panels, worst: Math.max(0, ...panels.flatMap(lossesOf)) };
 }
 
 /* Where a line's run has other versions than the one before it. */
@@ -182,7 +185,7 @@ const TONES = { worse: 'var(--bad)', better: 'var(--good)' };
 
 /* A line's panel as one to plot: its values with their intervals, a dotted mark where versions
  * changed, and a mark with the difference where the server found a change. */
-export function trendPanel({ figure, points, versions, changes }, title, columns) {
+export function trendPanel({ figure, points, versions, changes }, title, dates) {
   const line = {
     key: 'value',
     label: figure.unit,
@@ -207,8 +210,8 @@ export function trendPanel({ figure, points, versions, changes }, title, columns
     place: 'run',
     isSize: false,
     isLog: false,
-    dates: datesOf(columns),
-    x: [-0.5, columns.length - 0.5],
+    dates,
+    x: [-0.5, dates.length - 0.5],
     y: valueRange(points),
     lines: [line],
     references: [],

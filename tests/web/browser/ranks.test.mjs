@@ -57,7 +57,7 @@ test('whom the failure names stands on top, and apart from who was stopped', LIM
   assert.equal(await without.getAttribute('href'), '/new?from=06cw1x2k3m4n&without=node-2');
   await sees(page, '1 of 4 failed');
   const whys = await page.locator('.whys li').allInnerTexts();
-  assert.deepEqual(whys, ['rank 3 on node-2: caused the failure', 'ranks 0–2: told to stop']);
+  assert.deepEqual(whys, ['rank 3 on node-2: caused the failure', 'ranks 0–2: stopped by the server']);
   assert.match(await page.locator('.lanes tbody tr').first().innerText(), /^node-2/);
   assert.equal(await page.locator('.rank-dot.failed').count(), 1);
   assert.equal(await page.locator('.alerts > .alert').count(), 1);

@@ -89,7 +89,7 @@ export async function until(check, what, ms = 20000) {
 
 /* What tests of several files look for by its label, which is written once. */
 export const measuring = (page) => page.getByText('How to measure');
-export const numbersExplained = (page) => page.getByText('What the numbers mean');
+export const numbersExplained = (page) => page.locator('summary', { hasText: 'About these numbers' });
 export const overlayLink = (page) => page.getByRole('link', { name: 'Overlay 2 runs' });
 export const requestJson = (page) => page.getByLabel('The request as JSON');
 export const seesNoRunsYet = (page) => sees(page, 'No runs yet');

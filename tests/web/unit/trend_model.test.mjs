@@ -134,7 +134,7 @@ test('a mark stands where the server found a change, and only there', () => {
   const points = [point('r3', 80, { change: -0.2 }), point('r2', 100, { change: 0.002 }), point('r1', 100)];
   const [line] = buildTrends([answer(points, [change('r3', 'worse'), change('r2', 'same')])]);
   assert.equal(line.worst, 0.2);
-  const { marks, dates } = trendPanel(line.panels[0], 'Bus bandwidth', line.columns);
+  const { marks, dates } = trendPanel(line.panels[0], 'Bus bandwidth', line.dates);
   assert.deepEqual(
     marks.map(({ x, text }) => [x, text]),
     [[1.5, '▼ −20 %']],

@@ -16,6 +16,7 @@ import {
 } from '../node_list.mjs';
 import { AnswerPill, Chips, Region, SortHead, StatePill, Toggles, TypedInput } from '../parts.jsx';
 import { keepPlace } from '../place.mjs';
+import { stateWord } from '../states.mjs';
 import { flipped, usePoll } from '../ui.jsx';
 import { formatAgo } from '../units.mjs';
 import { levelInWords, levelsOf, readWatches } from '../watches.mjs';
@@ -28,7 +29,7 @@ const ROWS = 80;
 const FEW = 32;
 const JUDGED_RUNS = 20;
 const JUDGED_MS = 30000;
-const STATE_OPTIONS = ['lost', 'suspect', ...NODE_STATES.slice(1)].map((name) => [name, name]);
+const STATE_OPTIONS = ['lost', 'suspect', ...NODE_STATES.slice(1)].map((name) => [name, stateWord(name)]);
 const NOBODY = new Map();
 
 export default function Nodes({ app, query }) {

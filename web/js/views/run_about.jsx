@@ -85,7 +85,7 @@ export function RunMeaning({ app, ranks }) {
       (failure) => setFound({ error: failure.message }),
     );
   return (
-    <Fold title="What the numbers mean" onToggle={onToggle}>
+    <Fold title="About these numbers" onToggle={onToggle}>
       <dl class="meanings">
         {MEANINGS.flatMap(([name, text]) => [<dt key={name}>{name}</dt>, <dd key={`${name} is`}>{text}</dd>])}
       </dl>

@@ -172,7 +172,9 @@ function whyOf(rank, { blamed }) {
   if (named) {
     return ['bad', isVictim(rank) ? 'caused the failure' : text];
   }
-  return isVictim(rank) ? ['muted', text.replace(/^cancelled: /, '')] : ['bad', text];
+  return isVictim(rank)
+    ? ['muted', text.replace(/^cancelled: /, '').replace('told to stop', 'stopped by the server')]
+    : ['bad', text];
 }
 
 /* How ranks connected, and what the server finds wrong with that. */
@@ -337,7 +339,7 @@ function StepCell({ lane, step, began }) {
       <div class="step-bar" style={{ '--share': String(share) }} />
       <span class="step-text">
         {stepText(passed.length, lane.ranks.length, after)}
-        {words && ` by ${words}`}
+        {words && ` (${words})`}
       </span>
     </td>
   );

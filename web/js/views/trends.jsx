@@ -49,7 +49,7 @@ export default function Trends({ app, query }) {
           return;
         }
         /* Equal answers keep what is open and pointed at. */
-        setAnswers((old) => (JSON.stringify(old) === JSON.stringify(found) ? old : found));
+        setAnswers((old) => (old && signOf(old) === signOf(found) ? old : found));
         setError(null);
       } catch (failure) {
         setError(failure);
@@ -85,6 +85,18 @@ export default function Trends({ app, query }) {
     </>
   );
 }
+
+/* What tells one state of the trends from another. */
+const signOf = (answers) =>
+  answers
+    .map(({ points, changes, next }) =>
+      [
+        next,
+        JSON.stringify(changes),
+        ...points.map(({ run, name, value }) => `${run} ${name} ${value}`),
+      ].join(),
+    )
+    .join();
 
 const Empty = ({ collective, dtype }) => (
   <section class="empty">
@@ -126,7 +138,7 @@ function SaveButtons({ app, query, onError }) {
 }
 
 /* Runs that are alike: what the server says of them and a sparkline; and a panel for each band. */
-function Line({ app, label, columns, panels, isOpen: isFirst }) {
+function Line({ app, label, columns, dates, panels, isOpen: isFirst }) {
   const [isOpen, setOpen] = useState(isFirst);
   const drawn = panels.filter(({ points }) => points.length > 0);
   const verdicts = drawn.flatMap(({ changes }) => changes.map(({ verdict }) => verdict));
@@ -153,7 +165,7 @@ function Line({ app, label, columns, panels, isOpen: isFirst }) {
           {panels.map(
             (panel, i) =>
               panel.points.length > 0 && (
-                <Band key={NAMES[i]} app={app} band={NAMES[i]} {...{ panel, label, columns }} />
+                <Band key={NAMES[i]} app={app} band={NAMES[i]} {...{ panel, label, dates }} />
               ),
           )}
         </div>
@@ -162,12 +174,30 @@ function Line({ app, label, columns, panels, isOpen: isFirst }) {
   );
 }
 
-function Band({ app, band, panel, label, columns }) {
+/* Thousands of runs take a while to draw: each panel gets a task of its own. */
+function useNextTask() {
+  const [isDue, setDue] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setDue(true));
+    return () => clearTimeout(timer);
+  }, []);
+  return isDue;
+}
+
+const Band = (props) => (useNextTask() ? <DrawnBand {...props} /> : <Reserved />);
+
+const Reserved = () => (
+  <section class="card trend-card">
+    <div class="chart-box" style={{ height: `${HEIGHT}px` }} />
+  </section>
+);
+
+function DrawnBand({ app, band, panel, label, dates }) {
   const isTime = panel.figure.name === 'time_us';
   const title = `${isTime ? 'Time per call' : 'Bus bandwidth'} ${BANDS[band]}, ${isTime ? 'µs' : 'GB/s'}`;
   const name = `${title}, ${label}`;
   const [limits, setLimits] = useState([]);
-  const plotted = useMemo(() => limitedTo(trendPanel(panel, title, columns), limits), [panel, limits]);
+  const plotted = useMemo(() => limitedTo(trendPanel(panel, title, dates), limits), [panel, limits]);
   const pointAt = (x) => panel.points.find((point) => point.x === x);
   return (
     <section class="card trend-card" aria-label={name}>
@@ -193,7 +223,7 @@ function Band({ app, band, panel, label, columns }) {
         panel={plotted}
         height={HEIGHT}
         label={
-          `${name}, ${plural(columns.length, 'run')}. Left and right arrow keys read out each run, Enter ` +
+          `${name}, ${plural(dates.length, 'run')}. Left and right arrow keys read out each run, Enter ` +
           'compares it; the table below has all values.'
         }
         tip={(x) => <ReadOut point={pointAt(x)} panel={panel} />}
