@@ -29,24 +29,28 @@ struct action_event {
     bool is_again; /* only for hooks that undo what was not undone then */
 };
 
-/* Add what the hooks do about it: with `may_act` as `due`, or `refused` for a limit; else
- * as `observed`. standings: the nodes by name, an object; those in `nodes` get a document
- * as needed. */
-void actions_add(json_t *watch, const struct hook_list *hooks,
-                 const struct action_event *event, bool may_act, json_t *standings,
-                 int64_t now_ms);
+/* What they are done for; all borrowed. */
+struct actions {
+    json_t *watch;
+    const struct hook_list *hooks;
+    json_t *standings; /* the nodes by name, an object that gets documents as needed */
+    bool may_act;      /* else they are only noted, as `observed` */
+    int64_t now_ms;
+};
+
+/* Add what the hooks do about it: as `due`, or `refused` for a limit. */
+void actions_add(const struct actions *on, const struct action_event *event);
 
 /* Add the next attempt of an action whose time has come, unless its hook has run as often
  * as it may in an hour or its reason is gone. Whether there is one. */
-bool actions_retry(json_t *watch, const struct hook_list *hooks, json_t *standings,
-                   int64_t now_ms);
+bool actions_retry(const struct actions *on);
 
 /* The next one that is due; borrowed, or NULL. */
 json_t *actions_due(const json_t *watch);
 
-/* Its command has ended. state: "done", "failed" or "killed". */
-void actions_end(json_t *action, const struct hook_list *hooks, const char *state,
-                 const char *output, json_t *standings, int64_t now_ms);
+/* Its command has ended. state: "done", "failed" or "killed". The watch may be gone. */
+void actions_end(const struct actions *on, json_t *action, const char *state,
+                 const char *output);
 
 /* The server has started: what was due may have run. Whether there is any. */
 bool actions_disown(json_t *watch);

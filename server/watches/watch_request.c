@@ -106,8 +106,7 @@ static bool lacks_baseline(const json_t *spec)
            strcmp(json_get_str(spec, "pattern", "all"), "all") == 0;
 }
 
-json_t *watch_request_pairs(const struct watch_request *request, const char *watch,
-                            const json_t *nodes)
+json_t *watch_request_pairs(const struct watch_request *request, const json_t *nodes)
 {
     json_t *list = json_array(), *run, *out;
     struct problems problems;
@@ -122,15 +121,12 @@ json_t *watch_request_pairs(const struct watch_request *request, const char *wat
                     "spec", spec ? run_spec_to_json(spec) : NULL, "nodes", list,
                     "backend", spec ? spec->backend : "auto");
     out = chain_pairs(run);
-    if (out)
-        watch_request_mark(out, watch);
     run_spec_destroy(spec);
     json_decref(run);
     return out;
 }
 
-json_t *watch_request_spec(const struct watch_request *request, const char *watch,
-                           json_t *nodes)
+json_t *watch_request_spec(const struct watch_request *request, json_t *nodes)
 {
     json_t *spec = json_copy(request->spec);
 
@@ -145,6 +141,5 @@ json_t *watch_request_spec(const struct watch_request *request, const char *watc
     if (lacks_baseline(spec))
         json_object_set_new(spec, "baseline",
                             json_pack("{s:i}", "last", WATCH_BASELINE_RUNS));
-    watch_request_mark(spec, watch);
     return spec;
 }

@@ -47,15 +47,13 @@ json_t *watch_request_nodes(const struct watch_request *request,
 
 /* The spec of a run on these nodes (an array of names; empty: the launcher's). A new
  * object. */
-json_t *watch_request_spec(const struct watch_request *request, const char *watch,
-                           json_t *nodes);
+json_t *watch_request_spec(const struct watch_request *request, json_t *nodes);
 
 /* The spec of a run that measures pairs of them at once; NULL where its runs have no such
  * follow-up. */
-json_t *watch_request_pairs(const struct watch_request *request, const char *watch,
-                            const json_t *nodes);
+json_t *watch_request_pairs(const struct watch_request *request, const json_t *nodes);
 
-/* The same for a spec that follows from a run of the watch. */
+/* Make a spec that of a run of the watch, in the background. */
 void watch_request_mark(json_t *spec, const char *watch);
 
 #endif

@@ -102,8 +102,6 @@ static bool end_await(struct watch *watch)
     return false;
 }
 
-/* ---- Hooks ---- */
-
 /* The names of its nodes, a new array. */
 static json_t *nodes_of(const struct watch *watch)
 {
@@ -129,10 +127,9 @@ static void put_node(struct watches *watches, const char *name, struct store_wri
 
     if (!node)
         return;
+    json_object_del(watches->suspects, name);
     if (standing_is_suspect(node))
         json_object_set(watches->suspects, name, node);
-    else
-        json_object_del(watches->suspects, name);
     store_write_watched(write, "node", name, is_clean ? NULL : node);
     if (is_clean)
         json_object_del(watches->nodes, name);
@@ -145,17 +142,29 @@ static void put_nodes(struct watches *watches, const json_t *names,
         put_node(watches, json_string_value(json_array_get(names, i)), write);
 }
 
+/* ---- Hooks ---- */
+
+/* watch: NULL if it is gone. */
+static struct actions actions_of(const struct watches *watches, const struct watch *watch)
+{
+    return (struct actions){.watch = watch ? watch->doc : NULL,
+                            .hooks = hook_runner_hooks(watches->hooks),
+                            .standings = watches->nodes,
+                            .may_act = watch && watch->request.mode == WATCH_ACT,
+                            .now_ms = now_ms()};
+}
+
 static void on_hook_ended(void *arg, const char *id, json_t *action, const char *state,
                           const char *output)
 {
     struct watches *watches = arg;
     struct watch *watch = find(watches, id);
+    const struct actions on = actions_of(watches, watch);
     struct store_write *write = store_write_create();
 
     log_info("watch %s: hook %s: %s: %s", id, json_get_str(action, "hook", ""), state,
              output);
-    actions_end(action, hook_runner_hooks(watches->hooks), state, output, watches->nodes,
-                now_ms());
+    actions_end(&on, action, state, output);
     put_nodes(watches, json_object_get(action, "nodes"), write);
     if (watch)
         put_row(watch, write);
@@ -216,17 +225,15 @@ static bool has_open(const struct watch *watch, const json_t *names)
 /* The spec of the batch's next run; a new object. */
 static json_t *next_spec(const struct watch *watch, const json_t *batch)
 {
-    json_t *nodes = json_object_get(batch, "nodes"), *pairs;
+    json_t *nodes = json_object_get(batch, "nodes");
     json_t *spec = json_copy(json_object_get(batch, "spec"));
 
-    if (spec) {
-        watch_request_mark(spec, watch->id);
-        return spec;
-    }
-    pairs = has_open(watch, nodes)
-                ? watch_request_pairs(&watch->request, watch->id, nodes)
-                : NULL;
-    return pairs ? pairs : watch_request_spec(&watch->request, watch->id, nodes);
+    if (!spec && has_open(watch, nodes))
+        spec = watch_request_pairs(&watch->request, nodes);
+    if (!spec)
+        spec = watch_request_spec(&watch->request, nodes);
+    watch_request_mark(spec, watch->id);
+    return spec;
 }
 
 /* Post the batch's next run, durable with the row that says so. */
@@ -277,13 +284,12 @@ static bool is_node_idle(void *arg, const char *name)
 static void fire(struct watch *watch, const struct action_event *event,
                  struct store_write *write)
 {
-    struct watches *watches = watch->watches;
+    const struct actions on = actions_of(watch->watches, watch);
 
     if (json_array_size(event->nodes) == 0)
         return;
-    actions_add(watch->doc, hook_runner_hooks(watches->hooks), event,
-                watch->request.mode == WATCH_ACT, watches->nodes, now_ms());
-    put_nodes(watches, event->nodes, write);
+    actions_add(&on, event);
+    put_nodes(watch->watches, event->nodes, write);
 }
 
 /* What tells a node's machine from another one, and from itself before it was started
@@ -542,20 +548,12 @@ static void tick_suspect(struct watches *watches, json_t *node, int64_t at_ms)
     store_submit(watches->config.store, write, true, NULL, NULL);
 }
 
-/* If the clock was set back, the stored time is too far ahead. */
-static void limit_next(struct watch *watch, int64_t at_ms)
-{
-    int64_t next_ms = calendar_next(&watch->request.calendar, at_ms);
-
-    if (json_get_time(watch->doc, "next") > next_ms)
-        json_set_time(watch->doc, "next", next_ms);
-}
-
 static void on_tick(uv_timer_t *timer)
 {
     struct watches *watches = timer->data;
-    int64_t at_ms = now_ms();
+    int64_t at_ms = now_ms(), next_ms;
     struct watch *watch;
+    struct actions on;
     const char *name;
     json_t *node;
 
@@ -567,10 +565,12 @@ static void on_tick(uv_timer_t *timer)
     TAILQ_FOREACH (watch, &watches->list, entry) {
         if (watch->is_awaiting)
             continue;
-        limit_next(watch, at_ms);
-        if (watch->request.mode == WATCH_ACT &&
-            actions_retry(watch->doc, hook_runner_hooks(watches->hooks), watches->nodes,
-                          at_ms))
+        /* If the clock was set back, the stored time is too far ahead. */
+        next_ms = calendar_next(&watch->request.calendar, at_ms);
+        if (json_get_time(watch->doc, "next") > next_ms)
+            json_set_time(watch->doc, "next", next_ms);
+        on = actions_of(watches, watch);
+        if (on.may_act && actions_retry(&on))
             keep(watch, store_write_create());
         else if (json_is_object(json_object_get(watch->doc, "sweep")))
             tick_sweep(watch, at_ms);
@@ -736,13 +736,6 @@ static void delete_watch(struct watch *watch, struct store_write *write)
     take_out(watch);
 }
 
-static void set_mode(struct watch *watch, enum watch_mode mode)
-{
-    watch->request.mode = (int)mode;
-    json_object_set_new(json_object_get(watch->doc, "request"), "mode",
-                        json_string(watch_modes[mode]));
-}
-
 static void clear(struct watches *watches, const char *node, struct store_write *write)
 {
     json_t *known = json_object_get(watches->nodes, node);
@@ -764,13 +757,15 @@ int watches_change(struct watches *watches, const char *id, enum watches_change 
     if (change != WATCHES_CLEAR && !watch)
         return error_set(err, ERROR_NOT_FOUND, "there is no watch %.40s", id);
     write = store_write_create();
-    if (change == WATCHES_PAUSE)
+    if (change == WATCHES_PAUSE) {
         json_object_set_new(watch->doc, "next", json_null());
-    else if (change == WATCHES_RESUME)
+    } else if (change == WATCHES_RESUME) {
         json_set_time(watch->doc, "next",
                       calendar_next(&watch->request.calendar, now_ms()));
-    else if (change == WATCHES_ACT || change == WATCHES_OBSERVE)
-        set_mode(watch, change == WATCHES_ACT ? WATCH_ACT : WATCH_OBSERVE);
+    } else if (change == WATCHES_ACT || change == WATCHES_OBSERVE) {
+        watch->request.mode = change == WATCHES_ACT ? WATCH_ACT : WATCH_OBSERVE;
+        json_object_set_new(watch->doc, "request", watch_request_json(&watch->request));
+    }
     if (change == WATCHES_DELETE)
         delete_watch(watch, write);
     else if (change == WATCHES_CLEAR)

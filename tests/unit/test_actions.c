@@ -54,15 +54,29 @@ static int tear_down(void **state)
 
 EACH_FIXTURE(set_up, tear_down);
 
+static struct actions actions_of(struct trial *trial, bool may_act, int64_t now_ms)
+{
+    return (struct actions){trial->watch, &trial->hooks, trial->standings, may_act,
+                            now_ms};
+}
+
 static void fire(struct trial *trial, const char *event, const char *nodes, bool may_act,
                  int64_t now_ms)
 {
     json_t *names = json_loads(nodes, 0, NULL);
     const struct action_event what = {event, names, "r", "it is slow", false};
+    const struct actions on = actions_of(trial, may_act, now_ms);
 
     assert_non_null(names);
-    actions_add(trial->watch, &trial->hooks, &what, may_act, trial->standings, now_ms);
+    actions_add(&on, &what);
     json_decref(names);
+}
+
+static bool retry(struct trial *trial, int64_t now_ms)
+{
+    const struct actions on = actions_of(trial, true, now_ms);
+
+    return actions_retry(&on);
 }
 
 /* How many of the watch's actions of a hook are in the state. */
@@ -78,12 +92,21 @@ static int count(const struct trial *trial, const char *hook, const char *state)
     return n;
 }
 
+/* How many ended. */
+static int end_all_at(struct trial *trial, const char *state, int64_t now_ms)
+{
+    const struct actions on = actions_of(trial, true, now_ms);
+    json_t *action;
+    int n = 0;
+
+    for (; (action = actions_due(trial->watch)); n++)
+        actions_end(&on, action, state, "");
+    return n;
+}
+
 static void end_all(struct trial *trial, const char *state)
 {
-    json_t *action;
-
-    while ((action = actions_due(trial->watch)))
-        actions_end(action, &trial->hooks, state, "", trial->standings, RETRIED_MS);
+    end_all_at(trial, state, RETRIED_MS);
 }
 
 TEST(a_faulty_switch_drains_no_more_nodes_than_may_be)
@@ -141,13 +164,15 @@ TEST(a_node_that_was_not_resumed_is_resumed_later_and_nothing_else_is_run)
     struct trial *trial = *state;
     json_t *names = json_pack("[s]", "a");
     const struct action_event again = {"recovered", names, "r", "", .is_again = true};
+    struct actions on;
 
     trial->post.on = trial->on[1];
     fire(trial, "culprit", "[\"a\"]", true, 1000);
     end_all(trial, "done");
     fire(trial, "recovered", "[\"a\"]", true, 2000);
     end_all(trial, "failed");
-    actions_add(trial->watch, &trial->hooks, &again, true, trial->standings, 3000);
+    on = actions_of(trial, true, 3000);
+    actions_add(&on, &again);
     assert_int_equal(count(trial, "resume", "due"), 1);
     assert_int_equal(count(trial, "post", "due"), 0);
     end_all(trial, "done");
@@ -161,12 +186,9 @@ static int count_attempts(struct trial *trial)
     int n = 0;
 
     for (int64_t at_ms = RETRIED_MS; at_ms < RETRIED_MS + 10 * 60000; at_ms += 60000) {
-        json_t *action;
-
-        for (; (action = actions_due(trial->watch)); n++)
-            actions_end(action, &trial->hooks, "failed", "no", trial->standings, at_ms);
-        assert_false(actions_retry(trial->watch, &trial->hooks, trial->standings, at_ms));
-        actions_retry(trial->watch, &trial->hooks, trial->standings, at_ms + 60000);
+        n += end_all_at(trial, "failed", at_ms);
+        assert_false(retry(trial, at_ms));
+        retry(trial, at_ms + 60000);
     }
     return n;
 }
@@ -197,8 +219,19 @@ TEST(a_hook_is_not_tried_more_often_than_in_an_hour_it_may_run)
     fire(trial, "culprit", "[\"a\"]", true, RETRIED_MS);
     assert_int_equal(count_attempts(trial), 2);
     assert_int_equal(count(trial, "drain", "refused"), 0);
-    assert_true(actions_retry(trial->watch, &trial->hooks, trial->standings,
-                              RETRIED_MS + 2 * 3600000));
+    assert_true(retry(trial, RETRIED_MS + 2 * 3600000));
+    assert_int_equal(count(trial, "drain", "due"), 1);
+}
+
+TEST(a_hook_is_not_tried_again_for_a_node_that_is_named_again_meanwhile)
+{
+    struct trial *trial = *state;
+
+    suspect(trial);
+    fire(trial, "culprit", "[\"a\"]", true, RETRIED_MS);
+    end_all(trial, "failed");
+    fire(trial, "culprit", "[\"a\"]", true, RETRIED_MS);
+    retry(trial, RETRIED_MS + 60000);
     assert_int_equal(count(trial, "drain", "due"), 1);
 }
 
@@ -210,7 +243,7 @@ TEST(a_hook_is_not_tried_again_for_a_node_that_has_passed)
     fire(trial, "culprit", "[\"a\"]", true, RETRIED_MS);
     end_all(trial, "failed");
     standing_take(standing_of(trial->standings, "a"), "w", "r", "", false, "", 1000);
-    actions_retry(trial->watch, &trial->hooks, trial->standings, RETRIED_MS + 60000);
+    retry(trial, RETRIED_MS + 60000);
     assert_int_equal(count(trial, "drain", "due"), 0);
 }
 
