@@ -146,7 +146,7 @@ static int take_size(struct walk *walk, json_t *about, int64_t size)
 {
     struct compare *out = walk->out;
     size_t number = band_at(walk, walk->series[0], about, size);
-    struct compare_size *told;
+    struct compare_size *entry;
     struct sums *sums;
     bool is_linear = false;
 
@@ -168,13 +168,13 @@ static int take_size(struct walk *walk, json_t *about, int64_t size)
     out->sizes_total++;
     if (out->n_sizes == COMPARE_SIZES_MAX)
         return 0;
-    told = &out->sizes[out->n_sizes++];
-    *told =
+    entry = &out->sizes[out->n_sizes++];
+    *entry =
         (struct compare_size){.series = walk->series[0], .band = number, .size = size};
     for (size_t i = 0; i < walk->n_all && !is_linear; i++)
         walk->values[i] = walk->values[i] > 0 ? log(walk->values[i]) : (double)NAN;
-    compare_judge_change(walk->sides, walk->values, is_linear, &told->change,
-                         &told->effect);
+    compare_judge_change(walk->sides, walk->values, is_linear, &entry->change,
+                         &entry->effect);
     return 0;
 }
 

@@ -120,15 +120,15 @@ static json_t *sizes_json(const struct compare *compare)
  * run was not measured here. */
 static json_t *run_json(const json_t *doc)
 {
-    static const char *const told[] = {"id",         "name",     "created", "backend",
-                                       "world_size", "emulated", "imported"};
+    static const char *const members[] = {"id",         "name",     "created", "backend",
+                                          "world_size", "emulated", "imported"};
     json_t *out = json_object();
 
-    for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
-        json_t *value = json_object_get(doc, told[i]);
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+        json_t *value = json_object_get(doc, members[i]);
 
         if (value)
-            json_object_set(out, told[i], value);
+            json_object_set(out, members[i], value);
     }
     return out;
 }
@@ -303,7 +303,7 @@ static json_t *verdict_of(const struct compare *compare,
                           const struct compare_side *base,
                           const struct compare_side *head)
 {
-    static const enum message_id said[VERDICT_ANSWERS] = {
+    static const enum message_id message_ids[VERDICT_ANSWERS] = {
         [VERDICT_BETTER] = MESSAGE_HEAD_BETTER,
         [VERDICT_WORSE] = MESSAGE_HEAD_WORSE,
         [VERDICT_SAME] = MESSAGE_SIDES_SAME,
@@ -323,7 +323,7 @@ static json_t *verdict_of(const struct compare *compare,
         warnings_json(compare, base, head, differences), "differences", differences,
         "$unlike", unlike_json(differences));
     finding_set(&finding, "$sentence", compare_sentence(compare, names));
-    return finding_end(&finding, said[compare->answer], NULL);
+    return finding_end(&finding, message_ids[compare->answer], NULL);
 }
 
 /* ---- Comparing ---- */

@@ -362,21 +362,21 @@ static void put_band(struct part *part, enum phrase phrase,
 static void put_phrase(struct part *part, enum phrase phrase, size_t n)
 {
     const struct compare *compare = part->compare;
-    size_t told = 0;
+    size_t n_named = 0;
 
     template_render(phrases[phrase].before, part->words, NULL, part->out);
-    for (size_t i = 0; i < compare->n_bands && told < LISTED_MAX; i++) {
+    for (size_t i = 0; i < compare->n_bands && n_named < LISTED_MAX; i++) {
         const struct compare_band *band = &compare->bands[i];
 
         if (phrase_of(compare, band) != phrase)
             continue;
-        if (told > 0)
-            buf_append_str(part->out, told + 1 == n ? " and " : ", ");
+        if (n_named > 0)
+            buf_append_str(part->out, n_named + 1 == n ? " and " : ", ");
         put_band(part, phrase, band);
-        told++;
+        n_named++;
     }
-    if (n > told)
-        buf_printf(part->out, " and in %zu more bands", n - told);
+    if (n > n_named)
+        buf_printf(part->out, " and in %zu more bands", n - n_named);
     template_render(phrases[phrase].after, part->words, NULL, part->out);
     if (phrase == IS_SAME)
         drop_repeats(part);

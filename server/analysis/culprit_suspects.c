@@ -330,7 +330,7 @@ static void find_nodes(struct culprit_model *model)
 
 /* ---- Links ---- */
 
-/* Return the median deviation of a node's groups without another node, or NAN. */
+/* Return the median deviation of a node's groups that do not include `other`, or NAN. */
 static double without(struct culprit_model *model, size_t node, size_t other)
 {
     const struct suspect link = {.kind = SUSPECT_LINK, .a = node, .b = other};

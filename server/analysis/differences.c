@@ -169,7 +169,7 @@ static bool is_nothing(const json_t *values)
 }
 
 /* Return a single value by itself, several as an array, none as null. */
-static json_t *told(const json_t *values)
+static json_t *shown_value(const json_t *values)
 {
     if (is_nothing(values))
         return json_null();
@@ -216,8 +216,8 @@ static void add_if_different(json_t *list, const char *name, enum weight weight,
 
     if (!are_alike(left, right) && !(is_nothing(left) && is_nothing(right)))
         json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:b}", "what", name,
-                                              "base", told(left), "head", told(right),
-                                              "alike", !is_unlike));
+                                              "base", shown_value(left), "head",
+                                              shown_value(right), "alike", !is_unlike));
 }
 
 json_t *differences_json(const struct compare_side *base, const struct compare_side *head)

@@ -24,7 +24,7 @@ struct state {
     const struct hang *hang;
     enum sign sign; /* SIGN_COUNT: no rank stands out */
     int64_t least, most;
-    size_t n_least, n_live, n_lagging, n_told;
+    size_t n_least, n_live, n_lagging, n_reported;
     double silent_s;                 /* of the median rank */
     const struct hang_rank *lagging; /* the first lagging rank */
 };
@@ -62,7 +62,7 @@ static bool is_silent(const struct state *state, const struct hang_rank *rank)
 
 static bool is_behind(const struct state *state, const struct hang_rank *rank)
 {
-    return !state->hang->is_program && state->n_told > 0 &&
+    return !state->hang->is_program && state->n_reported > 0 &&
            place_of(rank) == state->least;
 }
 
@@ -117,7 +117,7 @@ static void find_places(struct state *state)
         if (rank->is_over)
             continue;
         state->n_live++;
-        state->n_told += rank->has_told;
+        state->n_reported += rank->has_told;
         state->n_least = place < state->least    ? 1
                          : place == state->least ? state->n_least + 1
                                                  : state->n_least;
@@ -151,7 +151,7 @@ static void find_lagging(struct state *state)
 /* ---- Reporting ---- */
 
 static const struct {
-    const char *name, *text; /* in the evidence; in the sentence */
+    const char *name, *text; /* for the evidence; for the sentence */
 } words[SIGN_COUNT] = {
     [SIGN_STOPPED] = {"stopped",
                       "{lagging:its/their} process is stopped[{$is_traced?} by "
@@ -300,7 +300,7 @@ json_t *hang_verdict(const struct hang *hang)
                 ranks_json(&state), "by", state.lagging ? words[state.sign].name : NULL);
     if (state.lagging)
         return say_lagging(&state, &finding);
-    if (!hang->is_program && state.n_told > 0)
+    if (!hang->is_program && state.n_reported > 0)
         return say_nobody(&state, &finding);
     finding_put(&finding, "{s:b}", "$is_program", (int)hang->is_program);
     return finding_end(&finding, MESSAGE_NO_PLACES, hang->mark);

@@ -75,7 +75,7 @@ static const char *safe(const char *name)
     return name[strspn(name, plain)] ? "NAME" : name;
 }
 
-static json_t *command_json(const char *form, const struct preflight_said *said)
+static json_t *command_json(const char *form, const struct preflight_result *result)
 {
     char text[COMMAND_MAX] = "";
     size_t len = 0;
@@ -86,7 +86,7 @@ static json_t *command_json(const char *form, const struct preflight_said *said)
 
         if (is_subject || is_most)
             len += (size_t)snprintf(text + len, PREFLIGHT_NAME_MAX, "%s",
-                                    safe(is_subject ? said->subject : said->most));
+                                    safe(is_subject ? result->subject : result->most));
         else
             text[len++] = *form;
         form += is_subject ? 2 : is_most ? 6 : 1;
@@ -96,39 +96,41 @@ static json_t *command_json(const char *form, const struct preflight_said *said)
 }
 
 /* Return the item with the same sentence, or a new one. */
-static struct item *item_of(struct judging *judging, const struct preflight_said *said)
+static struct item *item_of(struct judging *judging,
+                            const struct preflight_result *result)
 {
-    static const struct preflight_said others = {
+    static const struct preflight_result others = {
         VERDICT_FINDING, "the same check has other findings", "NAME", "VALUE", false};
     struct item *item;
 
     for (size_t i = 0; i < judging->n_items; i++)
-        if (strcmp(judging->items[i].sentence, said->sentence) == 0)
+        if (strcmp(judging->items[i].sentence, result->sentence) == 0)
             return &judging->items[i];
-    if (judging->n_items >= ITEMS_MAX && said != &others)
+    if (judging->n_items >= ITEMS_MAX && result != &others)
         return item_of(judging, &others);
     item = &judging->items[judging->n_items++];
-    item->answer = said->answer;
-    snprintf(item->sentence, sizeof(item->sentence), "%s", said->sentence);
-    if (said->answer == VERDICT_FINDING && !said->is_split)
-        item->command = command_json(judging->check->command, said);
+    item->answer = result->answer;
+    snprintf(item->sentence, sizeof(item->sentence), "%s", result->sentence);
+    if (result->answer == VERDICT_FINDING && !result->is_split)
+        item->command = command_json(judging->check->command, result);
     return item;
 }
 
 /* Add a node's result. Nodes arrive in ascending order. "Not evaluated" is recorded only
  * once. */
-static void add(struct judging *judging, size_t node, const struct preflight_said *said)
+static void add(struct judging *judging, size_t node,
+                const struct preflight_result *result)
 {
     struct item *item;
 
     if (judging->of < judging->n && node != judging->of)
         return;
-    judging->n_well += said->answer == VERDICT_OK;
-    if (said->answer == VERDICT_OK ||
-        (said->answer == VERDICT_NOT_EVALUATED && judging->n_items > 0))
+    judging->n_well += result->answer == VERDICT_OK;
+    if (result->answer == VERDICT_OK ||
+        (result->answer == VERDICT_NOT_EVALUATED && judging->n_items > 0))
         return;
-    item = item_of(judging, said);
-    if (said->answer != VERDICT_FINDING)
+    item = item_of(judging, result);
+    if (result->answer != VERDICT_FINDING)
         return;
     if (!item->nodes)
         item->nodes = memory_zeroed(judging->n, sizeof(*item->nodes), WHAT);
@@ -251,18 +253,19 @@ static void judge_thing(struct judging *judging, struct fact **facts, size_t n)
         }
 }
 
-static void say(const struct fact *fact, struct preflight_said *said)
+static void say(const struct fact *fact, struct preflight_result *result)
 {
     bool is_silent = is_named(fact);
 
-    *said = (struct preflight_said){.answer = VERDICT_FINDING, .is_split = fact->split};
-    snprintf(said->subject, sizeof(said->subject), "%s", fact->subject);
+    *result =
+        (struct preflight_result){.answer = VERDICT_FINDING, .is_split = fact->split};
+    snprintf(result->subject, sizeof(result->subject), "%s", fact->subject);
     if (fact->split) {
-        snprintf(said->sentence, sizeof(said->sentence), "%s", fact->split);
+        snprintf(result->sentence, sizeof(result->sentence), "%s", fact->split);
         return;
     }
-    snprintf(said->most, sizeof(said->most), "%s", fact->most);
-    snprintf(said->sentence, sizeof(said->sentence),
+    snprintf(result->most, sizeof(result->most), "%s", fact->most);
+    snprintf(result->sentence, sizeof(result->sentence),
              "%s is %.80s%s%.80s%s, most have %.80s", fact->what, fact->text,
              is_silent ? "" : " (", is_silent ? "" : fact->subject, is_silent ? "" : ")",
              fact->most);
@@ -284,12 +287,12 @@ static void compare_all(struct judging *judging)
     }
     free(sorted);
     for (size_t i = 0; i < n; i++) {
-        struct preflight_said said;
+        struct preflight_result result;
 
         if (!judging->all[i].most)
             continue;
-        say(&judging->all[i], &said);
-        add(judging, judging->all[i].node, &said);
+        say(&judging->all[i], &result);
+        add(judging, judging->all[i].node, &result);
     }
 }
 
@@ -357,15 +360,15 @@ static json_t *well_json(const struct judging *judging)
 
 static void look_at(struct judging *judging, size_t node)
 {
-    struct preflight_said said;
+    struct preflight_result result;
 
     judging->node = node;
     if (judging->of < judging->n && node != judging->of && !judging->check->is_hardware)
         return;
     if (preflight_gather(judging->check, &judging->nodes[node], &judging->facts))
         return;
-    preflight_look(judging->check, &judging->nodes[node], judging->use, &said);
-    add(judging, node, &said);
+    preflight_look(judging->check, &judging->nodes[node], judging->use, &result);
+    add(judging, node, &result);
 }
 
 /* Run a check and count its result, or each of its findings. Nodes with findings are

@@ -8,8 +8,8 @@
 #define PREFLIGHT_TEXT_MAX 320
 #define PREFLIGHT_NAME_MAX 96
 
-/* The result of a check of a node; initially "not evaluated". */
-struct preflight_said {
+/* A check's result for a node; initially "not evaluated". */
+struct preflight_result {
     enum verdict_answer answer;
     char sentence[PREFLIGHT_TEXT_MAX];
     char subject[PREFLIGHT_NAME_MAX]; /* replaces {} in the command */
@@ -44,7 +44,7 @@ struct preflight_value {
     double number;
     const char *text;
     bool is_of_gpu; /* the path starts at each GPU, and {} in the command is the GPU */
-    bool (*applies)(const struct preflight_node *node, struct preflight_said *said);
+    bool (*applies)(const struct preflight_node *node, struct preflight_result *result);
     const char
         *sentence; /* a template (template.h) with {value} and {subject}, the GPU */
 };
@@ -62,7 +62,7 @@ struct preflight_check {
     const char *command; /* fixes the problem */
     /* Check a single node. */
     void (*look)(const struct preflight_node *node, const struct preflight_use *use,
-                 struct preflight_said *said);
+                 struct preflight_result *result);
     /* Collect the values that all nodes should share. */
     void (*gather)(const struct preflight_node *node, struct preflight_facts *facts);
     const struct preflight_common *common; /* ends with a NULL path */
@@ -85,6 +85,6 @@ bool preflight_gather(const struct preflight_check *check,
 /* Run a check on a single node. */
 void preflight_look(const struct preflight_check *check,
                     const struct preflight_node *node, const struct preflight_use *use,
-                    struct preflight_said *said);
+                    struct preflight_result *result);
 
 #endif

@@ -35,7 +35,8 @@ static const char *which(const json_t *device, bool is_gpu)
 }
 
 /* An idle GPU lowers its link's speed, but not its number of lanes. */
-static void look_at_link(const json_t *device, bool is_gpu, struct preflight_said *said)
+static void look_at_link(const json_t *device, bool is_gpu,
+                         struct preflight_result *result)
 {
     const json_t *link = json_object_get(device, "pcie");
     int64_t width = json_get_int(link, "width", 0);
@@ -44,12 +45,12 @@ static void look_at_link(const json_t *device, bool is_gpu, struct preflight_sai
 
     if (width <= 0 || width_max <= 0)
         return;
-    pass(said);
+    pass(result);
     if (width < width_max)
-        find(said, place_of(device), "the PCIe link of %.60s has %d of %d lanes",
+        find(result, place_of(device), "the PCIe link of %.60s has %d of %d lanes",
              which(device, is_gpu), (int)width, (int)width_max);
     else if (gts < gts_max && !is_gpu)
-        find(said, place_of(device), "the PCIe link of %.60s has %g of %g GT/s",
+        find(result, place_of(device), "the PCIe link of %.60s has %g of %g GT/s",
              which(device, is_gpu), gts, gts_max);
 }
 
@@ -62,30 +63,31 @@ static const struct {
 #define N_DEVICES (sizeof(devices) / sizeof(devices[0]))
 
 static void look_at_pcie(const struct preflight_node *node,
-                         const struct preflight_use *use, struct preflight_said *said)
+                         const struct preflight_use *use, struct preflight_result *result)
 {
     (void)use;
     for (size_t k = 0; k < N_DEVICES; k++) {
         const json_t *list = member(node, devices[k].key);
 
         for (size_t i = 0; i < json_array_size(list); i++)
-            look_at_link(json_array_get(list, i), devices[k].is_gpu, said);
+            look_at_link(json_array_get(list, i), devices[k].is_gpu, result);
     }
 }
 
-static bool has_gpus(const struct preflight_node *node, struct preflight_said *said)
+static bool has_gpus(const struct preflight_node *node, struct preflight_result *result)
 {
     const json_t *gpus = member(node, "gpus");
 
     if (json_is_array(gpus) && json_array_size(gpus) == 0)
-        snprintf(said->sentence, sizeof(said->sentence), "there is no GPU here");
+        snprintf(result->sentence, sizeof(result->sentence), "there is no GPU here");
     return json_array_size(gpus) > 0;
 }
 
 /* Check for missing GPUs. A batch step or a container may get fewer than the node has,
  * and runs then measure these, or the host's memory. */
 static void look_at_usable(const struct preflight_node *node,
-                           const struct preflight_use *use, struct preflight_said *said)
+                           const struct preflight_use *use,
+                           struct preflight_result *result)
 {
     const json_t *gpus = member(node, "gpus_usable");
     const char *why = json_get_str(gpus, "why", "");
@@ -93,37 +95,37 @@ static void look_at_usable(const struct preflight_node *node,
     int on_bus = (int)json_get_int(gpus, "on_bus", 0);
 
     (void)use;
-    if (!has_gpus(node, said) || !gpus)
+    if (!has_gpus(node, result) || !gpus)
         return;
-    pass(said);
+    pass(result);
     if (usable < on_bus)
-        find(said, "", "the agent can use %d of the %d GPUs on the bus%s%.100s%s", usable,
-             on_bus, *why ? " (" : "", why, *why ? ")" : "");
+        find(result, "", "the agent can use %d of the %d GPUs on the bus%s%.100s%s",
+             usable, on_bus, *why ? " (" : "", why, *why ? ")" : "");
 }
 
 /* Return whether there is a GPU and another device with which it can communicate
  * directly. */
-static bool has_peers(const struct preflight_node *node, struct preflight_said *said)
+static bool has_peers(const struct preflight_node *node, struct preflight_result *result)
 {
     size_t n = 0;
 
     for (size_t k = 0; k < N_DEVICES; k++)
         n += json_array_size(member(node, devices[k].key));
-    if (!has_gpus(node, said))
+    if (!has_gpus(node, result))
         return false;
     if (n == 1)
-        snprintf(said->sentence, sizeof(said->sentence),
+        snprintf(result->sentence, sizeof(result->sentence),
                  "there is one GPU and no HCA here");
     return n > 1;
 }
 
 static void look_at_acs(const struct preflight_node *node,
-                        const struct preflight_use *use, struct preflight_said *said)
+                        const struct preflight_use *use, struct preflight_result *result)
 {
     (void)use;
-    if (!has_peers(node, said))
+    if (!has_peers(node, result))
         return;
-    snprintf(said->sentence, sizeof(said->sentence),
+    snprintf(result->sentence, sizeof(result->sentence),
              "only root can read it, and the agent does not run as root");
     for (size_t k = 0; k < N_DEVICES; k++) {
         const json_t *list = member(node, devices[k].key);
@@ -132,9 +134,9 @@ static void look_at_acs(const struct preflight_node *node,
             const json_t *bridges = json_object_get(json_array_get(list, i), "acs");
 
             if (json_is_array(bridges))
-                pass(said);
+                pass(result);
             if (json_array_size(bridges) > 0)
-                find(said, json_string_value(json_array_get(bridges, 0)),
+                find(result, json_string_value(json_array_get(bridges, 0)),
                      "ACS of the PCIe bridges above %.60s routes traffic between devices "
                      "through the CPU",
                      which(json_array_get(list, i), devices[k].is_gpu));
@@ -145,12 +147,13 @@ static void look_at_acs(const struct preflight_node *node,
 /* ---- GPU state from NVML ---- */
 
 /* Values that NVML does not report are not evaluated. */
-static bool is_for_nvml(const struct preflight_node *node, struct preflight_said *said)
+static bool is_for_nvml(const struct preflight_node *node,
+                        struct preflight_result *result)
 {
-    bool applies = has_gpus(node, said);
+    bool applies = has_gpus(node, result);
 
     if (applies)
-        snprintf(said->sentence, sizeof(said->sentence), "NVML does not report it");
+        snprintf(result->sentence, sizeof(result->sentence), "NVML does not report it");
     return applies;
 }
 
@@ -176,23 +179,24 @@ static int64_t most_links(const json_t *gpus, const char *name)
 /* Cards without a bridge have no active link on any card of the model, which is no
  * finding. */
 static void look_at_nvlink(const struct preflight_node *node,
-                           const struct preflight_use *use, struct preflight_said *said)
+                           const struct preflight_use *use,
+                           struct preflight_result *result)
 {
     const json_t *gpus = member(node, "gpus");
 
     (void)use;
-    if (!has_gpus(node, said))
+    if (!has_gpus(node, result))
         return;
-    snprintf(said->sentence, sizeof(said->sentence), "no NVLink is known here");
+    snprintf(result->sentence, sizeof(result->sentence), "no NVLink is known here");
     for (size_t i = 0; i < json_array_size(gpus); i++) {
         const json_t *gpu = json_array_get(gpus, i);
         int64_t own = links_of(gpu);
         int64_t most = own < 0 ? 0 : most_links(gpus, json_get_str(gpu, "name", ""));
 
         if (most > 0)
-            pass(said);
+            pass(result);
         if (own >= 0 && own < most)
-            find(said, place_of(gpu),
+            find(result, place_of(gpu),
                  "%d NVLinks of GPU %.40s are active, others of its model have %d",
                  (int)own, place_of(gpu), (int)most);
     }
@@ -237,24 +241,25 @@ static void gather_nvlinks(const struct preflight_node *node,
 
 /* A GPU at its power limit is no finding, because the limit is configured. */
 static void look_at_slowed(const struct preflight_node *node,
-                           const struct preflight_use *use, struct preflight_said *said)
+                           const struct preflight_use *use,
+                           struct preflight_result *result)
 {
     const json_t *gpus = member(node, "gpus");
 
     (void)use;
-    if (!is_for_nvml(node, said))
+    if (!is_for_nvml(node, result))
         return;
     for (size_t i = 0; i < json_array_size(gpus); i++) {
         const json_t *gpu = json_array_get(gpus, i);
         const json_t *reasons = json_object_get(json_object_get(gpu, "now"), "slowed_by");
 
         if (reasons)
-            pass(said);
+            pass(result);
         for (size_t k = 0; k < json_array_size(reasons); k++) {
             const char *reason = json_string_value(json_array_get(reasons, k));
 
             if (reason && strcmp(reason, "power cap") != 0)
-                find(said, place_of(gpu),
+                find(result, place_of(gpu),
                      "GPU %.40s was slowed by %.40s when the agent started",
                      place_of(gpu), reason);
         }
@@ -274,7 +279,7 @@ static bool has_dma_buf(const struct preflight_node *node)
 }
 
 static bool has_active_port(const struct preflight_node *node,
-                            struct preflight_said *said)
+                            struct preflight_result *result)
 {
     const json_t *ports = member(node, "rdma");
 
@@ -282,26 +287,29 @@ static bool has_active_port(const struct preflight_node *node,
         if (is(json_array_get(ports, i), "state", "active"))
             return true;
     if (json_is_array(ports))
-        snprintf(said->sentence, sizeof(said->sentence), "no RDMA port is active here");
+        snprintf(result->sentence, sizeof(result->sentence),
+                 "no RDMA port is active here");
     return false;
 }
 
 static void look_at_peermem(const struct preflight_node *node,
-                            const struct preflight_use *use, struct preflight_said *said)
+                            const struct preflight_use *use,
+                            struct preflight_result *result)
 {
     const json_t *modules = member(node, "modules");
 
     (void)use;
-    if (!has_gpus(node, said) || !has_active_port(node, said) || !modules)
+    if (!has_gpus(node, result) || !has_active_port(node, result) || !modules)
         return;
-    pass(said);
+    pass(result);
     if (!json_object_get(modules, "nvidia_peermem") &&
         !json_object_get(modules, "nv_peer_mem") && !has_dma_buf(node))
-        find(said, "", "nvidia_peermem is not loaded: no HCA can reach a GPU's memory");
+        find(result, "", "nvidia_peermem is not loaded: no HCA can reach a GPU's memory");
 }
 
 static void look_at_cgroup(const struct preflight_node *node,
-                           const struct preflight_use *use, struct preflight_said *said)
+                           const struct preflight_use *use,
+                           struct preflight_result *result)
 {
     const json_t *limits = member(node, "limits");
     double cpus = json_get_num(limits, "cgroup_cpus", 0);
@@ -312,9 +320,9 @@ static void look_at_cgroup(const struct preflight_node *node,
     while (cpu_list_next(&list, &first, &last))
         n += last - first + 1;
     if (limits && n > 0)
-        pass(said);
+        pass(result);
     if (cpus > 0 && cpus < n)
-        find(said, "", "its cgroup allows only %g of %u CPUs", cpus, n);
+        find(result, "", "its cgroup allows only %g of %u CPUs", cpus, n);
 }
 
 /* ---- Versions and clocks ---- */
@@ -335,7 +343,7 @@ static const struct preflight_common of_nccl[] = {
 
 /* An older driver is sufficient within the same major version of CUDA. */
 static void look_at_cuda(const struct preflight_node *node,
-                         const struct preflight_use *use, struct preflight_said *said)
+                         const struct preflight_use *use, struct preflight_result *result)
 {
     const char *runtime = json_get_str(nccl_of(node), "cuda_runtime", NULL);
     const char *driver = json_get_str(nccl_of(node), "cuda_driver", NULL);
@@ -344,25 +352,26 @@ static void look_at_cuda(const struct preflight_node *node,
     (void)use;
     if (!runtime || !driver)
         return;
-    pass(said);
+    pass(result);
     if (strtol(runtime, NULL, 10) > strtol(driver, NULL, 10))
-        find(said, runtime, "the CUDA runtime is %.20s, the driver supports %.20s",
+        find(result, runtime, "the CUDA runtime is %.20s, the driver supports %.20s",
              runtime, driver);
     if (built && strtol(built, NULL, 10) > strtol(driver, NULL, 10))
-        find(said, built, "NCCL is built for CUDA %.20s, the driver supports %.20s",
+        find(result, built, "NCCL is built for CUDA %.20s, the driver supports %.20s",
              built, driver);
 }
 
 static void look_at_clock(const struct preflight_node *node,
-                          const struct preflight_use *use, struct preflight_said *said)
+                          const struct preflight_use *use,
+                          struct preflight_result *result)
 {
     (void)use;
-    snprintf(said->sentence, sizeof(said->sentence), "no run has used the node yet");
+    snprintf(result->sentence, sizeof(result->sentence), "no run has used the node yet");
     if (!node->has_clock)
         return;
-    pass(said);
+    pass(result);
     if (fabs(node->ahead_s) > CLOCK_APART_S)
-        find(said, "", "its clock is %.1f s %s the server's", fabs(node->ahead_s),
+        find(result, "", "its clock is %.1f s %s the server's", fabs(node->ahead_s),
              node->ahead_s > 0 ? "ahead of" : "behind");
 }
 
@@ -387,7 +396,7 @@ static bool is_within(const struct preflight_value *rule, const json_t *value)
 
 /* object: the node's inventory, or one of its GPUs. */
 static void look_at_value(const struct preflight_value *rule, const json_t *object,
-                          const char *subject, struct preflight_said *said)
+                          const char *subject, struct preflight_result *result)
 {
     const json_t *value = template_find(object, rule->path);
     struct buf sentence;
@@ -395,29 +404,31 @@ static void look_at_value(const struct preflight_value *rule, const json_t *obje
 
     if (!value)
         return;
-    pass(said);
+    pass(result);
     if (is_within(rule, value))
         return;
     members = json_pack("{s:O, s:s}", "value", value, "subject", subject);
-    buf_init(&sentence, sizeof(said->sentence));
+    buf_init(&sentence, sizeof(result->sentence));
     template_render(rule->sentence, members, NULL, &sentence);
-    find(said, rule->is_of_gpu ? subject : "", "%s", sentence.data ? sentence.data : "");
+    find(result, rule->is_of_gpu ? subject : "", "%s",
+         sentence.data ? sentence.data : "");
     buf_release(&sentence);
     json_decref(members);
 }
 
 static void look_at_values(const struct preflight_value *rule,
-                           const struct preflight_node *node, struct preflight_said *said)
+                           const struct preflight_node *node,
+                           struct preflight_result *result)
 {
     const json_t *gpus = member(node, "gpus");
 
-    if (rule->applies && !rule->applies(node, said))
+    if (rule->applies && !rule->applies(node, result))
         return;
     if (!rule->is_of_gpu)
-        look_at_value(rule, node->inventory, "", said);
+        look_at_value(rule, node->inventory, "", result);
     for (size_t i = 0; rule->is_of_gpu && i < json_array_size(gpus); i++)
         look_at_value(rule, json_array_get(gpus, i), place_of(json_array_get(gpus, i)),
-                      said);
+                      result);
 }
 
 bool preflight_gather(const struct preflight_check *check,
@@ -435,14 +446,15 @@ bool preflight_gather(const struct preflight_check *check,
 
 void preflight_look(const struct preflight_check *check,
                     const struct preflight_node *node, const struct preflight_use *use,
-                    struct preflight_said *said)
+                    struct preflight_result *result)
 {
-    *said = (struct preflight_said){.answer = VERDICT_NOT_EVALUATED,
-                                    .sentence = "the node's agent does not report it"};
+    *result =
+        (struct preflight_result){.answer = VERDICT_NOT_EVALUATED,
+                                  .sentence = "the node's agent does not report it"};
     if (check->look)
-        check->look(node, use, said);
+        check->look(node, use, result);
     else
-        look_at_values(&check->value, node, said);
+        look_at_values(&check->value, node, result);
 }
 
 /* clang-format off */

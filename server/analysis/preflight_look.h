@@ -10,21 +10,21 @@
 #include "common/base/json_util.h"
 #include "server/analysis/preflight_check.h"
 
-static inline void find(struct preflight_said *said, const char *subject,
+static inline void find(struct preflight_result *result, const char *subject,
                         const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* Only a check's first finding is reported. */
-static inline void find(struct preflight_said *said, const char *subject,
+static inline void find(struct preflight_result *result, const char *subject,
                         const char *format, ...)
 {
     va_list args;
 
-    if (said->answer == VERDICT_FINDING)
+    if (result->answer == VERDICT_FINDING)
         return;
-    said->answer = VERDICT_FINDING;
-    snprintf(said->subject, sizeof(said->subject), "%s", subject);
+    result->answer = VERDICT_FINDING;
+    snprintf(result->subject, sizeof(result->subject), "%s", subject);
     va_start(args, format);
-    vsnprintf(said->sentence, sizeof(said->sentence), format, args);
+    vsnprintf(result->sentence, sizeof(result->sentence), format, args);
     va_end(args);
 }
 
@@ -42,10 +42,10 @@ static inline void add_fact(struct preflight_facts *facts, const char *what,
     add_fact_of_port(facts, what, value, subject, 0);
 }
 
-static inline void pass(struct preflight_said *said)
+static inline void pass(struct preflight_result *result)
 {
-    if (said->answer != VERDICT_FINDING)
-        said->answer = VERDICT_OK;
+    if (result->answer != VERDICT_FINDING)
+        result->answer = VERDICT_OK;
 }
 
 static inline const json_t *member(const struct preflight_node *node, const char *key)
@@ -69,7 +69,8 @@ void preflight_gather_ports(const struct preflight_node *node,
                             struct preflight_facts *facts);
 bool preflight_is_port_wanted(const json_t *env, const char *device, int port);
 void preflight_look_at_gids(const struct preflight_node *node,
-                            const struct preflight_use *use, struct preflight_said *said);
+                            const struct preflight_use *use,
+                            struct preflight_result *result);
 void preflight_gather_gids(const struct preflight_node *node,
                            struct preflight_facts *facts);
 void preflight_gather_mtus(const struct preflight_node *node,
@@ -77,6 +78,6 @@ void preflight_gather_mtus(const struct preflight_node *node,
 /* Check the interface that NCCL chooses for its sockets. */
 void preflight_look_at_choice(const struct preflight_node *node,
                               const struct preflight_use *use,
-                              struct preflight_said *said);
+                              struct preflight_result *result);
 
 #endif

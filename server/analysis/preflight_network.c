@@ -99,21 +99,23 @@ static const json_t *gid_of(const json_t *port)
 }
 
 void preflight_look_at_gids(const struct preflight_node *node,
-                            const struct preflight_use *use, struct preflight_said *said)
+                            const struct preflight_use *use,
+                            struct preflight_result *result)
 {
     const json_t *ports = member(node, "rdma");
 
     (void)use;
     if (json_is_array(ports))
-        snprintf(said->sentence, sizeof(said->sentence), "no RoCE port is active here");
+        snprintf(result->sentence, sizeof(result->sentence),
+                 "no RoCE port is active here");
     for (size_t i = 0; i < json_array_size(ports); i++) {
         const json_t *port = json_array_get(ports, i);
 
         if (!is_roce(port))
             continue;
-        pass(said);
+        pass(result);
         if (!gid_of(port))
-            find(said, json_get_str(port, "netdev", "NETDEV"),
+            find(result, json_get_str(port, "netdev", "NETDEV"),
                  "%.60s has no RoCE v2 GID for an IP address: its interface %.40s has "
                  "none",
                  name_of(port), json_get_str(port, "netdev", "is not known, it"));
@@ -241,7 +243,7 @@ static const json_t *address_taken(const struct preflight_node *node, const char
 
 void preflight_look_at_choice(const struct preflight_node *node,
                               const struct preflight_use *use,
-                              struct preflight_said *said)
+                              struct preflight_result *result)
 {
     const char *where = "", *outside = outside_interface(node);
     const char *asked =
@@ -252,13 +254,13 @@ void preflight_look_at_choice(const struct preflight_node *node,
 
     if (!json_is_array(member(node, "addresses")))
         return;
-    pass(said);
+    pass(result);
     if (asked && *asked && !taken)
-        find(said, outside ? outside : "NAME",
+        find(result, outside ? outside : "NAME",
              "NCCL_SOCKET_IFNAME=%.80s%s names no interface with an address", asked,
              where);
     else if (taken && outside && is_local(node, taken))
-        find(said, outside,
+        find(result, outside,
              "NCCL uses %.40s for its sockets, which does not leave the node",
              json_get_str(taken, "interface", "?"));
 }

@@ -236,7 +236,7 @@ static void add_sizes(struct projection_question *asked, const struct case_serie
                       const char *mark, json_t *sizes, json_t **verdict)
 {
     for (size_t i = 0; i < series->n_points; i++) {
-        json_t *one = json_copy(series->key), *said, *measured = json_array();
+        json_t *one = json_copy(series->key), *own_verdict, *measured = json_array();
         struct projection made;
 
         asked->size = series->points[i].size;
@@ -245,13 +245,13 @@ static void add_sizes(struct projection_question *asked, const struct case_serie
                 json_array_append_new(measured,
                                       point_json(asked->kind, &asked->points[k]));
         projection_make(asked, &made);
-        said = verdict_of(asked, &made, mark);
+        own_verdict = verdict_of(asked, &made, mark);
         json_object_update_new(one, json_pack("{s:I, s:o, s:o}", "size",
                                               (json_int_t)asked->size, "measured",
-                                              measured, "verdict", said));
+                                              measured, "verdict", own_verdict));
         json_array_append_new(sizes, one);
         if (!*verdict || made.message == MESSAGE_PROJECTED)
-            *verdict = said;
+            *verdict = own_verdict;
     }
 }
 

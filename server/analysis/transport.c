@@ -21,7 +21,7 @@
 struct fold {
     struct transport *t;
     const struct transport_input *input;
-    size_t *order;                /* of t->said, by node and rank */
+    size_t *order;                /* of t->reports, by node and rank */
     json_t *ways;                 /* transports, with their texts and pairs */
     json_t *places;               /* node indexes as JSON numbers, shared by many pairs */
     struct transport_comm *comms; /* in the order of first mention */
@@ -151,17 +151,17 @@ static struct transport_comm *name_comm(struct fold *fold,
 
 static void place_ranks(struct fold *fold)
 {
-    for (size_t i = 0; i < fold->t->n_said; i++) {
-        const struct transport_said *said = &fold->t->said[fold->order[i]];
+    for (size_t i = 0; i < fold->t->n_reports; i++) {
+        const struct transport_report *report = &fold->t->reports[fold->order[i]];
 
-        for (size_t k = 0; k < said->n_members; k++) {
-            struct transport_comm *comm = name_comm(fold, &said->members[k]);
+        for (size_t k = 0; k < report->n_members; k++) {
+            struct transport_comm *comm = name_comm(fold, &report->members[k]);
 
-            transport_comm_place(comm, said->members[k].rank, said->node);
+            transport_comm_place(comm, report->members[k].rank, report->node);
             if (comm)
-                comm->begun += said->members[k].init != TRANSPORT_INIT_UNKNOWN;
+                comm->begun += report->members[k].init != TRANSPORT_INIT_UNKNOWN;
             if (comm)
-                comm->ended += said->members[k].init == TRANSPORT_INIT_ENDED;
+                comm->ended += report->members[k].init == TRANSPORT_INIT_ENDED;
         }
     }
     for (size_t i = 0; i < fold->n_comms; i++)
@@ -177,17 +177,18 @@ static bool is_same(const struct transport_peers *a, const struct transport_peer
 
 static void place_peers(struct fold *fold)
 {
-    for (size_t i = 0; i < fold->t->n_said; i++) {
-        const struct transport_said *said = &fold->t->said[i];
+    for (size_t i = 0; i < fold->t->n_reports; i++) {
+        const struct transport_report *report = &fold->t->reports[i];
 
-        for (size_t k = 0; k < said->n_peers; k++) {
-            const struct transport_peers *peers = &said->peers[k];
+        for (size_t k = 0; k < report->n_peers; k++) {
+            const struct transport_peers *peers = &report->peers[k];
             struct transport_comm *comm = comm_of(fold, peers->comm);
 
             if (comm)
                 comm->has_links = true;
             if (comm && !(k > 0 && is_same(peers, peers - 1)))
-                transport_add_pairs(fold->t, peers->way, said->node, comm, peers->ranks);
+                transport_add_pairs(fold->t, peers->way, report->node, comm,
+                                    peers->ranks);
         }
     }
 }
@@ -223,35 +224,36 @@ static void put_facts(const struct fold *fold, json_t *out)
     const struct transport *t = fold->t;
     double init_s = -1.0;
 
-    for (size_t i = 0; i < t->n_said; i++) {
-        const struct transport_said *said = &t->said[fold->order[i]];
+    for (size_t i = 0; i < t->n_reports; i++) {
+        const struct transport_report *report = &t->reports[fold->order[i]];
 
-        add_facts(out, said->facts);
-        init_s = said->init_s > init_s ? said->init_s : init_s;
+        add_facts(out, report->facts);
+        init_s = report->init_s > init_s ? report->init_s : init_s;
     }
     if (init_s >= 0.0)
         json_object_set_new(out, "init_s", json_real(init_s));
 }
 
-static const struct transport_lines *unread_of(const struct transport_said *said)
+static const struct transport_lines *unread_of(const struct transport_report *report)
 {
-    return &said->unread;
+    return &report->unread;
 }
 
-static const struct transport_lines *late_of(const struct transport_said *said)
+static const struct transport_lines *late_of(const struct transport_report *report)
 {
-    return &said->late;
+    return &report->late;
 }
 
-static void put_lines(const struct fold *fold, json_t *out, const char *key,
-                      const struct transport_lines *(*of)(const struct transport_said *))
+static void
+put_lines(const struct fold *fold, json_t *out, const char *key,
+          const struct transport_lines *(*of)(const struct transport_report *))
 {
     const struct transport *t = fold->t;
     json_t *first = json_array();
     int64_t n = 0;
 
-    for (size_t i = 0; i < t->n_said; i++) {
-        const struct transport_lines *lines = of(&t->said[fold->order[i]]);
+    for (size_t i = 0; i < t->n_reports; i++) {
+        const struct transport_lines *lines = of(&t->reports[fold->order[i]]);
 
         n += lines->n;
         for (size_t k = 0; k < json_array_size(lines->first); k++)
@@ -267,20 +269,20 @@ static void put_lines(const struct fold *fold, json_t *out, const char *key,
 static json_t *comm_json(const struct fold *fold, const struct transport_comm *comm)
 {
     bool *has = memory_zeroed(fold->input->n_nodes, sizeof(*has), "the nodes of ranks");
-    int64_t heard = 0, nodes = 0;
+    int64_t present = 0, nodes = 0;
 
     for (size_t i = 0; i < comm->n; i++) {
         int node = comm->node_of[i];
 
         if (node < 0)
             continue;
-        heard++;
+        present++;
         nodes += !has[node];
         has[node] = true;
     }
     free(has);
     return json_pack("{s:s, s:I, s:I, s:I}", "comm", comm->id, "ranks", comm->ranks,
-                     "heard", heard, "nodes", nodes);
+                     "heard", present, "nodes", nodes);
 }
 
 /* List the communicators if there are several. */
@@ -313,9 +315,9 @@ static int compare_numbers(int64_t a, int64_t b)
     return (a > b) - (a < b);
 }
 
-static int compare_said(const void *a, const void *b, void *all)
+static int compare_reports(const void *a, const void *b, void *all)
 {
-    const struct transport_said *x = all, *y = all;
+    const struct transport_report *x = all, *y = all;
     int by_node, by_rank;
 
     x += *(const size_t *)a;
@@ -385,7 +387,7 @@ json_t *transport_unheard(const struct transport_input *input, bool is_program)
 
 json_t *transport_fold(struct transport *t, const struct transport_input *input)
 {
-    size_t n = t ? t->n_said : 0;
+    size_t n = t ? t->n_reports : 0;
     struct fold fold = {.t = t, .input = input};
     json_t *out;
 
@@ -401,7 +403,7 @@ json_t *transport_fold(struct transport *t, const struct transport_input *input)
     }
     for (size_t i = 0; i < n; i++)
         fold.order[i] = i;
-    qsort_r(fold.order, n, sizeof(*fold.order), compare_said, t->said);
+    qsort_r(fold.order, n, sizeof(*fold.order), compare_reports, t->reports);
     out = fold_ordered(&fold);
     for (size_t i = 0; i < fold.n_comms; i++)
         transport_comm_release(&fold.comms[i]);

@@ -108,12 +108,12 @@ static void compare_fact(struct findings *findings, const char *key, const char 
     const struct transport *t = findings->t;
     json_t *column = column_create(t->n_nodes);
 
-    for (size_t i = 0; i < t->n_said; i++) {
-        const struct transport_said *said = &t->said[findings->order[i]];
-        const char *value = json_get_str(said->facts, key, NULL);
+    for (size_t i = 0; i < t->n_reports; i++) {
+        const struct transport_report *report = &t->reports[findings->order[i]];
+        const char *value = json_get_str(report->facts, key, NULL);
 
         if (value)
-            column_add(column, said->node, value);
+            column_add(column, report->node, value);
     }
     name_odd(findings, column, what);
     if (strcmp(key, "version") == 0)
@@ -150,20 +150,20 @@ static void compare_setting(struct findings *findings, const char *name)
     json_t *column = column_create(t->n_nodes);
     bool has_absent = false;
 
-    for (size_t i = 0; i < t->n_said; i++) {
-        const struct transport_said *said = &t->said[findings->order[i]];
-        const json_t *settings = json_object_get(said->facts, "settings");
+    for (size_t i = 0; i < t->n_reports; i++) {
+        const struct transport_report *report = &t->reports[findings->order[i]];
+        const json_t *settings = json_object_get(report->facts, "settings");
         const char *value = json_get_str(settings, name, NULL);
 
         if (value)
-            column_add(column, said->node, value);
+            column_add(column, report->node, value);
     }
-    for (size_t i = 0; i < t->n_said && decides_network(name); i++) {
-        const struct transport_said *said = &t->said[i];
+    for (size_t i = 0; i < t->n_reports && decides_network(name); i++) {
+        const struct transport_report *report = &t->reports[i];
 
-        if (!text_at(column, (size_t)said->node) &&
-            json_object_get(said->facts, "network")) {
-            column_add(column, said->node, "not in the log");
+        if (!text_at(column, (size_t)report->node) &&
+            json_object_get(report->facts, "network")) {
+            column_add(column, report->node, "not in the log");
             has_absent = true;
         }
     }
@@ -179,8 +179,9 @@ static void compare_settings(struct findings *findings)
     json_t *names = json_object(), *value;
     const char *name;
 
-    for (size_t i = 0; i < t->n_said; i++)
-        json_object_update_missing(names, json_object_get(t->said[i].facts, "settings"));
+    for (size_t i = 0; i < t->n_reports; i++)
+        json_object_update_missing(names,
+                                   json_object_get(t->reports[i].facts, "settings"));
     json_object_foreach (names, name, value)
         if (strncmp(name, "NCCL_DEBUG", 10) != 0) /* logging settings are no fault */
             compare_setting(findings, name);
@@ -191,9 +192,9 @@ static void compare_settings(struct findings *findings)
 
 static const json_t *hcas_of(const struct transport *t, int node)
 {
-    for (size_t i = 0; i < t->n_said; i++)
-        if (t->said[i].node == node && json_object_get(t->said[i].facts, "hcas"))
-            return json_object_get(t->said[i].facts, "hcas");
+    for (size_t i = 0; i < t->n_reports; i++)
+        if (t->reports[i].node == node && json_object_get(t->reports[i].facts, "hcas"))
+            return json_object_get(t->reports[i].facts, "hcas");
     return NULL;
 }
 
@@ -228,7 +229,7 @@ static void count_hcas(const json_t *hcas, char *out, size_t size)
     snprintf(out, size, "%zu IB, %zu others", n_ib, n - n_ib);
 }
 
-static bool has_said(const struct findings *findings, const char *about, int node)
+static bool has_finding(const struct findings *findings, const char *about, int node)
 {
     for (size_t i = 0; i < findings->n; i++)
         for (size_t k = 0; k < findings->all[i].n_nodes; k++)
@@ -264,7 +265,7 @@ static void compare_hcas(struct findings *findings)
         char count[64];
 
         /* HCAs that could not be opened are already reported. */
-        if (!hcas || has_said(findings, "hca", (int)i))
+        if (!hcas || has_finding(findings, "hca", (int)i))
             continue;
         count_hcas(hcas, count, sizeof(count));
         column_add(column, (int)i, count);
@@ -296,20 +297,20 @@ static void check_single_hca(struct findings *findings, int node)
     const char *used = NULL;
     char text[TRANSPORT_WHAT_MAX];
 
-    for (size_t i = 0; i < t->n_said; i++) {
-        const struct transport_said *said = &t->said[i];
+    for (size_t i = 0; i < t->n_reports; i++) {
+        const struct transport_report *report = &t->reports[i];
 
-        if (said->node != node)
+        if (report->node != node)
             continue;
         n_ranks++;
-        if (!said->hca)
+        if (!report->hca)
             continue;
-        if (said->has_more_hcas || (used && said->hca != used))
+        if (report->has_more_hcas || (used && report->hca != used))
             return;
-        used = said->hca;
+        used = report->hca;
         n_net++;
-        n_hcas = said->n_hcas > n_hcas ? said->n_hcas : n_hcas;
-        n_channels = said->n_channels > n_channels ? said->n_channels : n_channels;
+        n_hcas = report->n_hcas > n_hcas ? report->n_hcas : n_hcas;
+        n_channels = report->n_channels > n_channels ? report->n_channels : n_channels;
     }
     if ((int64_t)n_ranks < n_hcas || n_net < 2 || n_hcas < 2 || n_channels < 2)
         return;

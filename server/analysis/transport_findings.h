@@ -23,7 +23,7 @@ struct transport_finding {
 struct findings {
     struct transport *t;
     const struct transport_input *input;
-    const size_t *order; /* of t->said, by node and rank */
+    const size_t *order; /* of t->reports, by node and rank */
     const struct transport_comm *comms;
     size_t n_comms;
     const json_t *names; /* of the nodes */

@@ -17,7 +17,7 @@
 
 struct look {
     struct transport *t;
-    struct transport_said *said;
+    struct transport_report *report;
     struct transport_node node;
     const json_t *log, *settings, *ways;
     bool only_sends; /* the current transport is only used for sending */
@@ -26,12 +26,13 @@ struct look {
 /* Add a finding. line: of the log that proves it, or NULL. what: an object; taken. */
 static void add_found(struct look *look, const char *line, json_t *what)
 {
-    struct transport_said *said = look->said;
+    struct transport_report *report = look->report;
 
-    if (said->n_found < FOUND_MAX) {
-        said->found = memory_grown(said->found, said->n_found, &said->found_capacity,
-                                   sizeof(*said->found), "what a process found");
-        said->found[said->n_found++] =
+    if (report->n_found < FOUND_MAX) {
+        report->found =
+            memory_grown(report->found, report->n_found, &report->found_capacity,
+                         sizeof(*report->found), "what a process found");
+        report->found[report->n_found++] =
             (struct transport_found){.what = transport_kept(look->t, what),
                                      .line = transport_kept_text(look->t, line),
                                      .unless_receives = look->only_sends};
@@ -137,7 +138,7 @@ static void check_sockets(struct look *look)
     const char *plugin = reason_about(look->log, "plugin");
     char sockets[120], beside[100] = "";
 
-    if (!look->said->by_sockets || !look->said->is_spread)
+    if (!look->report->by_sockets || !look->report->is_spread)
         return;
     say_sockets(look, sockets, sizeof(sockets));
     if (port)
@@ -371,8 +372,8 @@ static const json_t *warnings_of(const struct look *look, const char *key)
 /* Return whether any of the process's communicators has this init state. */
 static bool has_init(const struct look *look, enum transport_init init)
 {
-    for (size_t i = 0; i < look->said->n_members; i++)
-        if (look->said->members[i].init == init)
+    for (size_t i = 0; i < look->report->n_members; i++)
+        if (look->report->members[i].init == init)
             return true;
     return false;
 }
@@ -520,7 +521,7 @@ static void check_interfaces(struct look *look)
 static void note_hcas(struct look *look)
 {
     const json_t *hcas = json_object_get(look->log, "hcas");
-    struct transport_said *said = look->said;
+    struct transport_report *report = look->report;
     const char *used = NULL, *link = "";
 
     for (size_t i = 0; i < json_array_size(look->ways); i++) {
@@ -529,16 +530,17 @@ static void note_hcas(struct look *look)
 
         if (!ncclog_is_of_ib(json_get_str(way, "via", "")) || !name)
             continue;
-        said->has_more_hcas = said->has_more_hcas || (used && strcmp(used, name) != 0);
-        said->n_channels += json_get_int(way, "channels", 0);
+        report->has_more_hcas =
+            report->has_more_hcas || (used && strcmp(used, name) != 0);
+        report->n_channels += json_get_int(way, "channels", 0);
         link = json_get_str(way, "link", "");
         used = name;
     }
     if (!used)
         return;
-    said->hca = transport_kept_text(look->t, used);
+    report->hca = transport_kept_text(look->t, used);
     for (size_t i = 0; i < json_array_size(hcas); i++)
-        said->n_hcas +=
+        report->n_hcas +=
             strcmp(json_get_str(json_array_get(hcas, i), "link", ""), link) == 0;
 }
 
@@ -563,11 +565,11 @@ static void check_host(struct look *look)
     }
 }
 
-void transport_look(struct transport *t, struct transport_said *said,
+void transport_look(struct transport *t, struct transport_report *report,
                     const json_t *inventory, const json_t *log)
 {
     struct look look = {.t = t,
-                        .said = said,
+                        .report = report,
                         .node = {.inventory = inventory},
                         .log = log,
                         .settings = json_object_get(log, "settings"),
@@ -575,20 +577,20 @@ void transport_look(struct transport *t, struct transport_said *said,
     const char *network = json_get_str(log, "network", NULL);
     const char *why = reason_about(log, "ib");
 
-    said->by_sockets = network && strcmp(network, "Socket") == 0;
-    said->network = transport_kept_text(t, network);
-    said->why = said->by_sockets ? transport_kept_text(t, why) : NULL;
+    report->by_sockets = network && strcmp(network, "Socket") == 0;
+    report->network = transport_kept_text(t, network);
+    report->why = report->by_sockets ? transport_kept_text(t, why) : NULL;
     if (t->host) {
         check_host(&look);
         return;
     }
-    said->receives = receives_by_gdr(&look);
-    said->is_spread = json_get_int(log, "nodes", 2) > 1;
-    said->local_ranks = json_get_int(log, "local_ranks", 0);
+    report->receives = receives_by_gdr(&look);
+    report->is_spread = json_get_int(log, "nodes", 2) > 1;
+    report->local_ranks = json_get_int(log, "local_ranks", 0);
     note_hcas(&look);
     check_early(&look);
     check_late(&look);
-    said->n_first = said->n_found;
+    report->n_first = report->n_found;
     check_devices(&look);
     check_sockets(&look);
     check_interfaces(&look);

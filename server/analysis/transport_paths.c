@@ -34,8 +34,8 @@ bool transport_foreign(const struct findings *findings, char out[TRANSPORT_NAME_
     const char *version;
     bool is_rccl;
 
-    for (size_t i = 0; i < t->n_said; i++) {
-        const json_t *facts = t->said[findings->order[i]].facts;
+    for (size_t i = 0; i < t->n_reports; i++) {
+        const json_t *facts = t->reports[findings->order[i]].facts;
 
         if (is_foreign(facts) && (!found || !json_object_get(found, "version")))
             found = facts;
@@ -81,9 +81,9 @@ static void name_short_nodes(const struct findings *findings,
     const struct transport *t = findings->t;
     int64_t *wanted = memory_zeroed(t->n_nodes + 1, sizeof(*wanted), "a finding");
 
-    for (size_t i = 0; i < t->n_said; i++)
-        if (t->said[i].local_ranks > wanted[t->said[i].node])
-            wanted[t->said[i].node] = t->said[i].local_ranks;
+    for (size_t i = 0; i < t->n_reports; i++)
+        if (t->reports[i].local_ranks > wanted[t->reports[i].node])
+            wanted[t->reports[i].node] = t->reports[i].local_ranks;
     for (size_t i = 0; i < comm->n; i++)
         if (comm->node_of[i] >= 0)
             wanted[comm->node_of[i]]--;
@@ -101,24 +101,24 @@ void transport_absent(struct findings *findings)
     for (size_t i = 0; i < findings->n_comms && !has_world_links; i++) {
         const struct transport_comm *comm = &findings->comms[i];
         char absent[120], text[TRANSPORT_WHAT_MAX];
-        int64_t heard = 0;
+        int64_t present = 0;
 
         for (size_t k = 0; k < comm->n; k++)
-            heard += comm->node_of[k] >= 0;
+            present += comm->node_of[k] >= 0;
         /* Links are created after all ranks have joined, and only START lines name a
          * communicator. */
-        if (comm->begun == 0 || comm->ended > 0 || heard >= comm->ranks ||
-            comm->begun < heard || comm->has_links || !*comm->id)
+        if (comm->begun == 0 || comm->ended > 0 || present >= comm->ranks ||
+            comm->begun < present || comm->has_links || !*comm->id)
             continue;
-        if (findings->input->is_of_file && 2 * heard < comm->ranks)
+        if (findings->input->is_of_file && 2 * present < comm->ranks)
             continue;
         list_ranks(comm, false, absent, sizeof(absent));
         snprintf(text, sizeof(text),
                  "%lld of %lld ranks began NCCL's init and none completed it: rank%s %s "
                  "%s missing",
-                 (long long)heard, (long long)comm->ranks,
-                 heard + 1 == comm->ranks ? "" : "s", absent,
-                 heard + 1 == comm->ranks ? "is" : "are");
+                 (long long)present, (long long)comm->ranks,
+                 present + 1 == comm->ranks ? "" : "s", absent,
+                 present + 1 == comm->ranks ? "is" : "are");
         name_short_nodes(findings, transport_finding_of(findings, "rank", text), comm);
     }
 }
@@ -176,8 +176,8 @@ static json_t *why_json(const struct findings *findings)
     const struct transport *t = findings->t;
     struct transport_finding why = {.n_lines = 0};
 
-    for (size_t i = 0; i < t->n_said; i++)
-        transport_finding_line(&why, t->said[findings->order[i]].why);
+    for (size_t i = 0; i < t->n_reports; i++)
+        transport_finding_line(&why, t->reports[findings->order[i]].why);
     return transport_lines_json(&why);
 }
 

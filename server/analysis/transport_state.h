@@ -63,7 +63,7 @@ struct transport_lines {
 };
 
 /* The report of one process. */
-struct transport_said {
+struct transport_report {
     int node;
     int64_t rank; /* determines the order of reports */
     struct transport_member *members;
@@ -98,9 +98,9 @@ struct transport {
     size_t n_nodes, max;
     const struct host_options *host; /* NULL: NCCL */
     bool has_logs;
-    struct transport_said *said;
-    size_t n_said;
-    json_t *said_at;             /* index in said, by process */
+    struct transport_report *reports;
+    size_t n_reports;
+    json_t *report_at;           /* index in reports, by process */
     struct transport_comm world; /* the case's own ranks, if known */
     json_t *texts, *values;      /* stored once, keyed by their text */
     json_t **ports;              /* by node: RDMA ports of its inventory, or NULL */
@@ -119,15 +119,15 @@ void transport_sort_pairs(struct transport_way *way);
 void transport_add_pairs(struct transport *t, int way, int node,
                          const struct transport_comm *comm, const char *peers);
 
-/* Detect problems in a process's transports and add them to `said`. */
-void transport_look(struct transport *t, struct transport_said *said,
+/* Detect problems in a process's transports and add them to `report`. */
+void transport_look(struct transport *t, struct transport_report *report,
                     const json_t *inventory, const json_t *log);
 
 /* Store a node's ports unless already stored. */
 void transport_see_ports(struct transport *t, size_t node, const json_t *inventory);
 
-/* Return the `transport` verdicts for a result as a new array. order: indexes of said, by
- * node and rank. */
+/* Return the `transport` verdicts for a result as a new array. order: indexes of reports,
+ * by node and rank. */
 json_t *transport_verdicts(struct transport *t, const struct transport_input *input,
                            const size_t *order, const struct transport_comm *comms,
                            size_t n_comms, const json_t *folded);

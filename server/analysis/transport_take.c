@@ -84,30 +84,30 @@ static enum transport_init init_of(const json_t *about)
     return *init ? TRANSPORT_INIT_BEGUN : TRANSPORT_INIT_UNKNOWN;
 }
 
-static void add_member(struct transport *t, struct transport_said *said,
+static void add_member(struct transport *t, struct transport_report *report,
                        const json_t *about)
 {
-    struct transport_member *member = &said->members[said->n_members];
+    struct transport_member *member = &report->members[report->n_members];
 
     member->comm = transport_kept_text(t, json_get_str(about, "comm", ""));
     member->rank = json_get_int(about, "rank", -1);
     member->ranks = json_get_int(about, "ranks", 0);
     member->init = init_of(about);
-    said->n_members++;
+    report->n_members++;
 }
 
-static void take_members(struct transport *t, struct transport_said *said,
+static void take_members(struct transport *t, struct transport_report *report,
                          const json_t *log)
 {
     const json_t *others = json_object_get(log, "others");
     size_t n = json_array_size(others);
 
-    said->members = memory_zeroed(n + 1, sizeof(*said->members), "communicators");
-    add_member(t, said, log);
+    report->members = memory_zeroed(n + 1, sizeof(*report->members), "communicators");
+    add_member(t, report, log);
     for (size_t i = 0; i < n; i++)
         /* Without a name, a communicator's ranks cannot be attributed. */
         if (json_object_get(json_array_get(others, i), "comm"))
-            add_member(t, said, json_array_get(others, i));
+            add_member(t, report, json_array_get(others, i));
 }
 
 /* ---- Transports ---- */
@@ -229,14 +229,14 @@ static void raise(json_t *object, const char *key, int64_t value)
 }
 
 /* comm: NULL if the ranks are the case's own. */
-static void add_peers(struct transport *t, struct transport_said *said, int way,
+static void add_peers(struct transport *t, struct transport_report *report, int way,
                       const char *comm, const char *ranks)
 {
     if (ranks && comm)
-        said->peers[said->n_peers++] =
+        report->peers[report->n_peers++] =
             (struct transport_peers){way, comm, transport_kept_text(t, ranks)};
     else if (ranks)
-        transport_add_pairs(t, way, said->node, &t->world, ranks);
+        transport_add_pairs(t, way, report->node, &t->world, ranks);
 }
 
 /* Return the transport's communicator: the log's own, or another one referenced by
@@ -249,7 +249,7 @@ static const json_t *owner_of(const json_t *log, const json_t *way)
                      : json_array_get(json_object_get(log, "others"), (size_t)other);
 }
 
-static void take_way(struct transport *t, struct transport_said *said,
+static void take_way(struct transport *t, struct transport_report *report,
                      const struct transport_node *node, bool is_placed, const json_t *log,
                      const json_t *way)
 {
@@ -266,11 +266,11 @@ static void take_way(struct transport *t, struct transport_said *said,
         return;
     if (owner != log || !is_placed)
         comm = transport_kept_text(t, json_get_str(owner, "comm", ""));
-    add_peers(t, said, at, comm, json_get_str(way, "to", NULL));
-    add_peers(t, said, at, comm, json_get_str(way, "from", NULL));
+    add_peers(t, report, at, comm, json_get_str(way, "to", NULL));
+    add_peers(t, report, at, comm, json_get_str(way, "from", NULL));
 }
 
-static void take_ways(struct transport *t, struct transport_said *said,
+static void take_ways(struct transport *t, struct transport_report *report,
                       const struct transport_speaker *speaker, const json_t *log)
 {
     struct transport_node node = {.inventory = speaker->inventory};
@@ -280,9 +280,9 @@ static void take_ways(struct transport *t, struct transport_said *said,
                      json_get_int(log, "ranks", 0) == t->world.ranks &&
                      json_get_int(log, "rank", -1) == speaker->rank;
 
-    said->peers = memory_zeroed(2 * n + 1, sizeof(*said->peers), "peers of a rank");
+    report->peers = memory_zeroed(2 * n + 1, sizeof(*report->peers), "peers of a rank");
     for (size_t i = 0; i < n; i++)
-        take_way(t, said, &node, is_placed, log, json_array_get(ways, i));
+        take_way(t, report, &node, is_placed, log, json_array_get(ways, i));
 }
 
 /* ---- Other facts ---- */
@@ -295,7 +295,7 @@ static struct transport_lines lines_of(struct transport *t, const json_t *lines)
                                     json_get_int(lines, "lines", 0)};
 }
 
-static void take_facts(struct transport *t, struct transport_said *said,
+static void take_facts(struct transport *t, struct transport_report *report,
                        const json_t *log)
 {
     static const char *const kept[] = {"version",   "channels", "cuda_driver",
@@ -306,11 +306,11 @@ static void take_facts(struct transport *t, struct transport_said *said,
     for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
         if (json_object_get(log, kept[i]))
             json_object_set(facts, kept[i], json_object_get(log, kept[i]));
-    said->facts = transport_kept(t, facts);
+    report->facts = transport_kept(t, facts);
     json_decref(facts);
-    said->init_s = json_get_num(log, "init_s", -1.0);
-    said->unread = lines_of(t, json_object_get(log, "unread"));
-    said->late = lines_of(t, json_object_get(log, "late_warnings"));
+    report->init_s = json_get_num(log, "init_s", -1.0);
+    report->unread = lines_of(t, json_object_get(log, "unread"));
+    report->late = lines_of(t, json_object_get(log, "late_warnings"));
 }
 
 void transport_see_ports(struct transport *t, size_t node, const json_t *inventory)
@@ -321,52 +321,52 @@ void transport_see_ports(struct transport *t, size_t node, const json_t *invento
 
 /* ---- One report ---- */
 
-static void release_said(struct transport_said *said)
+static void release_report(struct transport_report *report)
 {
-    free(said->members);
-    free(said->peers);
-    free(said->found);
+    free(report->members);
+    free(report->peers);
+    free(report->found);
 }
 
 /* Return the process's entry. A later report replaces its earlier one. */
-static struct transport_said *
-said_of(struct transport *t, const struct transport_speaker *speaker, const json_t *log)
+static struct transport_report *
+report_of(struct transport *t, const struct transport_speaker *speaker, const json_t *log)
 {
-    struct transport_said *said;
+    struct transport_report *report;
     int64_t place;
     char key[48];
 
     snprintf(key, sizeof(key), "%d.%lld", speaker->rank,
              (long long)json_get_int(log, "pid", 0));
-    place = place_of(t->said_at, key, t->max);
+    place = place_of(t->report_at, key, t->max);
     if (place < 0)
         return NULL;
-    t->n_said = json_object_size(t->said_at);
-    said = &t->said[place];
-    release_said(said);
-    *said = (struct transport_said){.node = speaker->node,
-                                    .rank = json_get_int(log, "rank", 0)};
-    return said;
+    t->n_reports = json_object_size(t->report_at);
+    report = &t->reports[place];
+    release_report(report);
+    *report = (struct transport_report){.node = speaker->node,
+                                        .rank = json_get_int(log, "rank", 0)};
+    return report;
 }
 
 void transport_take(struct transport *t, const struct transport_speaker *speaker,
                     const json_t *log)
 {
-    struct transport_said *said;
+    struct transport_report *report;
 
     t->has_logs = true;
     if (speaker->node < 0 || (size_t)speaker->node >= t->n_nodes)
         return;
     if (t->world.n > 0 && !t->world.block_of)
         transport_comm_finish(&t->world);
-    said = said_of(t, speaker, log);
-    if (!said)
+    report = report_of(t, speaker, log);
+    if (!report)
         return;
-    take_members(t, said, log);
-    take_ways(t, said, speaker, log);
-    take_facts(t, said, log);
+    take_members(t, report, log);
+    take_ways(t, report, speaker, log);
+    take_facts(t, report, log);
     transport_see_ports(t, (size_t)speaker->node, speaker->inventory);
-    transport_look(t, said, speaker->inventory, log);
+    transport_look(t, report, speaker->inventory, log);
 }
 
 /* ---- All reports ---- */
@@ -379,9 +379,9 @@ struct transport *transport_create(size_t n_nodes, size_t max,
     t->n_nodes = n_nodes;
     t->max = max;
     t->host = host;
-    t->said = memory_zeroed(max + 1, sizeof(*t->said), "the ways of a case");
+    t->reports = memory_zeroed(max + 1, sizeof(*t->reports), "the ways of a case");
     t->ports = memory_zeroed(n_nodes + 1, sizeof(*t->ports), "the ways of a case");
-    t->said_at = json_object();
+    t->report_at = json_object();
     t->way_at = json_object();
     t->texts = json_object();
     t->values = json_object();
@@ -392,18 +392,18 @@ void transport_destroy(struct transport *t)
 {
     if (!t)
         return;
-    for (size_t i = 0; i < t->n_said; i++)
-        release_said(&t->said[i]);
+    for (size_t i = 0; i < t->n_reports; i++)
+        release_report(&t->reports[i]);
     for (size_t i = 0; i < t->n_nodes; i++)
         json_decref(t->ports[i]);
     for (size_t i = 0; i < t->n_ways; i++) {
         json_decref(t->ways[i].json);
         free(t->ways[i].pairs);
     }
-    free(t->said);
+    free(t->reports);
     free(t->ports);
     transport_comm_release(&t->world);
-    json_decref(t->said_at);
+    json_decref(t->report_at);
     json_decref(t->way_at);
     json_decref(t->texts);
     json_decref(t->values);

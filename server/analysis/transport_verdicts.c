@@ -23,18 +23,18 @@ static bool has_no_partner(const struct transport *t, int node, const json_t *wh
     return false;
 }
 
-static void add_found(struct findings *findings, const struct transport_said *said,
+static void add_found(struct findings *findings, const struct transport_report *report,
                       const struct transport_found *found)
 {
     struct transport_finding *one;
 
-    if ((found->unless_receives && findings->receives[said->node]) ||
-        has_no_partner(findings->t, said->node, found->what))
+    if ((found->unless_receives && findings->receives[report->node]) ||
+        has_no_partner(findings->t, report->node, found->what))
         return;
     one = transport_finding_with(findings, found->what);
     if (!one)
         return;
-    transport_finding_node(one, said->node);
+    transport_finding_node(one, report->node);
     transport_finding_line(one, found->line);
 }
 
@@ -77,7 +77,7 @@ static void explain_hca(const struct transport *t, const char *hca, const char *
 }
 
 /* Append a finding's text, with an explanation of NCCL_IB_HCA if it needs one. */
-static void tell_what(const struct transport *t, const json_t *what, struct buf *out)
+static void put_what(const struct transport *t, const json_t *what, struct buf *out)
 {
     const char *hca = json_get_str(what, "hca", NULL);
     const char *name = json_get_str(what, "name", "");
@@ -157,7 +157,7 @@ static void check_ports(struct findings *findings, const json_t *folded)
 
 /* Return whether NCCL logs the variable when it reads it. NCCL does not log some
  * variables. */
-static bool is_told(const char *name)
+static bool is_logged(const char *name)
 {
     static const char *const silent[] = {"NCCL_DEBUG", "NCCL_CONF",   "NCCL_NET",
                                          "NCCL_RAS",   "NCCL_NVTX",   "NCCL_PROFILE",
@@ -185,7 +185,7 @@ static void check_unread(struct findings *findings, const json_t *folded)
     json_object_foreach (findings->input->env, name, value) {
         char text[TRANSPORT_WHAT_MAX];
 
-        if (!json_is_string(value) || !is_told(name) || json_object_get(settings, name))
+        if (!json_is_string(value) || !is_logged(name) || json_object_get(settings, name))
             continue;
         snprintf(text, sizeof(text),
                  "%.200s=%.100s was set, and NCCL's log does not mention it", name,
@@ -203,26 +203,27 @@ static const char *usual_network(const struct transport *t, const size_t *order)
     const char *usual = NULL;
     size_t n = 0;
 
-    for (size_t i = 0; i < t->n_said; i++) {
-        const struct transport_said *said = &t->said[order[i]];
+    for (size_t i = 0; i < t->n_reports; i++) {
+        const struct transport_report *report = &t->reports[order[i]];
 
-        if (!said->network || said->by_sockets)
+        if (!report->network || report->by_sockets)
             continue;
-        usual = said->network;
+        usual = report->network;
         n++;
     }
-    return 2 * n > t->n_said ? usual : NULL;
+    return 2 * n > t->n_reports ? usual : NULL;
 }
 
-static void check_odd(struct findings *findings, const struct transport_said *said,
+static void check_odd(struct findings *findings, const struct transport_report *report,
                       const char *usual)
 {
     char text[120];
 
-    if (!usual || !said->by_sockets)
+    if (!usual || !report->by_sockets)
         return;
     snprintf(text, sizeof(text), "sockets, while most use NET/%.60s", usual);
-    transport_finding_node(transport_finding_of(findings, "odd_node", text), said->node);
+    transport_finding_node(transport_finding_of(findings, "odd_node", text),
+                           report->node);
 }
 
 static bool crosses_nodes(const struct transport *t, const json_t *folded)
@@ -240,17 +241,17 @@ static void look(struct findings *findings, const json_t *folded)
     const struct transport *t = findings->t;
     const char *usual = usual_network(t, findings->order);
 
-    for (size_t i = 0; i < t->n_said; i++)
-        if (t->said[i].receives)
-            findings->receives[t->said[i].node] = true;
-    for (size_t i = 0; i < t->n_said; i++) {
-        const struct transport_said *said = &t->said[findings->order[i]];
+    for (size_t i = 0; i < t->n_reports; i++)
+        if (t->reports[i].receives)
+            findings->receives[t->reports[i].node] = true;
+    for (size_t i = 0; i < t->n_reports; i++) {
+        const struct transport_report *report = &t->reports[findings->order[i]];
 
-        for (size_t k = 0; k < said->n_first; k++)
-            add_found(findings, said, &said->found[k]);
-        check_odd(findings, said, usual);
-        for (size_t k = said->n_first; k < said->n_found; k++)
-            add_found(findings, said, &said->found[k]);
+        for (size_t k = 0; k < report->n_first; k++)
+            add_found(findings, report, &report->found[k]);
+        check_odd(findings, report, usual);
+        for (size_t k = report->n_first; k < report->n_found; k++)
+            add_found(findings, report, &report->found[k]);
     }
     if (!t->host && crosses_nodes(t, folded))
         check_ports(findings, folded);
@@ -274,7 +275,7 @@ static json_t *finding_verdict(const struct findings *findings,
         finding_name(&finding, json_string_value(json_array_get(findings->names,
                                                                 (size_t)one->nodes[i])));
     buf_init(&what, 4096);
-    tell_what(findings->t, one->what, &what);
+    put_what(findings->t, one->what, &what);
     finding_put(&finding, "{s:s, s:o, s:b}", "about", about, "log",
                 transport_lines_json(one), "$is_odd", strcmp(about, "odd_node") == 0);
     finding_set_text(&finding, "$what", what.data ? what.data : "");

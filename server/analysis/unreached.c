@@ -126,7 +126,7 @@ static json_t *verdict_of(const char *backend, json_t *checks, json_t *ways)
 
 json_t *unreached_verdict(const char *backend, const json_t *ways)
 {
-    json_t *rest = json_array(), *told = json_array(), *checks = json_array();
+    json_t *rest = json_array(), *named = json_array(), *checks = json_array();
 
     for (size_t i = 0; i < json_array_size(ways); i++)
         json_array_append(rest, json_array_get(ways, i));
@@ -135,11 +135,11 @@ json_t *unreached_verdict(const char *backend, const json_t *ways)
         const char *to = "", *from = "";
         bool is_to = most_common(rest, "to", &to) >= most_common(rest, "from", &from);
         const char *end = is_to ? "to" : "from";
-        size_t first = json_array_size(told);
-        size_t n = move(rest, told, end, is_to ? to : from);
+        size_t first = json_array_size(named);
+        size_t n = move(rest, named, end, is_to ? to : from);
 
-        json_array_append_new(checks, check_json(told, first, n, end));
+        json_array_append_new(checks, check_json(named, first, n, end));
     }
     json_decref(rest);
-    return verdict_of(backend, checks, told);
+    return verdict_of(backend, checks, named);
 }

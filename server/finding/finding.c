@@ -98,7 +98,7 @@ void finding_name_all(struct finding *finding, const json_t *nodes)
 
 json_t *finding_end(struct finding *finding, enum message_id id, const char *mark)
 {
-    const struct message *said = &messages[id];
+    const struct message *message = &messages[id];
     json_t *value, *verdict = NULL;
     struct buf sentence;
     const char *name;
@@ -106,12 +106,12 @@ json_t *finding_end(struct finding *finding, enum message_id id, const char *mar
 
     finding_set(finding, "$nodes", json_incref(finding->nodes));
     buf_init(&sentence, SENTENCE_MAX);
-    template_render(said->text, NULL, finding->members, &sentence);
+    template_render(message->text, NULL, finding->members, &sentence);
     json_object_foreach_safe(finding->members, next, name, value) if (*name == '$')
         json_object_del(finding->members, name);
     if (!finding->has_failed)
         verdict = verdict_json(
-            said->kind, said->answer, sentence.data ? sentence.data : "", mark,
+            message->kind, message->answer, sentence.data ? sentence.data : "", mark,
             json_incref(finding->nodes), json_incref(finding->members));
     buf_release(&sentence);
     json_decref(finding->members);

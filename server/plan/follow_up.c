@@ -41,9 +41,9 @@ const json_t *follow_up_reason(const json_t *verdicts)
 
 static json_t *why(const json_t *run)
 {
-    const json_t *said = follow_up_reason(json_object_get(run, "verdicts"));
+    const json_t *reason = follow_up_reason(json_object_get(run, "verdicts"));
 
-    return said ? json_incref(json_object_get(said, "sentence")) : json_null();
+    return reason ? json_incref(json_object_get(reason, "sentence")) : json_null();
 }
 
 /* ---- The spec ---- */

@@ -87,7 +87,7 @@ static void put_note(const struct notes *form, const char *template, json_t *mem
 }
 
 /* Return a value as text, truncated; "-" for none. */
-static json_t *told(const json_t *value)
+static json_t *value_text(const json_t *value)
 {
     char text[VALUE_MAX];
     char *whole = json_is_string(value) || !value || json_is_null(value)
@@ -138,7 +138,8 @@ static void put_warnings(const struct notes *form, const json_t *document,
     size_t i;
 
     json_array_foreach (json_object_get(evidence_of(document), "warnings"), i, item)
-        put_note(form, "warning: {text}", json_pack("{s:o}", "text", told(item)), out);
+        put_note(form, "warning: {text}", json_pack("{s:o}", "text", value_text(item)),
+                 out);
 }
 
 static void put_differences(const struct notes *form, const json_t *document,
@@ -149,9 +150,10 @@ static void put_differences(const struct notes *form, const json_t *document,
 
     json_array_foreach (json_object_get(evidence_of(document), "differences"), i, item)
         put_note(form, "differs: {what}, base {base}, head {head}",
-                 json_pack("{s:o, s:o, s:o}", "what", told(json_object_get(item, "what")),
-                           "base", told(json_object_get(item, "base")), "head",
-                           told(json_object_get(item, "head"))),
+                 json_pack("{s:o, s:o, s:o}", "what",
+                           value_text(json_object_get(item, "what")), "base",
+                           value_text(json_object_get(item, "base")), "head",
+                           value_text(json_object_get(item, "head"))),
                  out);
 }
 

@@ -29,14 +29,14 @@ struct summary_choice {
     uint32_t rows;
 };
 
-#define SUMMARY_CHOICES 4 /* distinguished in a point */
+#define SUMMARY_CHOICES 4 /* kept for each point */
 
 /* All rows of one size in a series. Medians and extremes cover all of these rows and are
  * exact. */
 struct summary_point {
     int64_t size;   /* bytes */
     int64_t count;  /* elements */
-    int64_t row;    /* index in its case of the first row */
+    int64_t row;    /* the first row's index in its case */
     int64_t event;  /* id of the first row's event */
     int64_t latest; /* id of the last row's event */
     uint32_t rows;  /* measured rows */
