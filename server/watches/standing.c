@@ -32,6 +32,15 @@ bool standing_is_open(const json_t *node)
     return standing_is_suspect(node) || json_get_bool(latest, "named", false);
 }
 
+bool standing_any_is_open(const json_t *standings, const json_t *names)
+{
+    for (size_t i = 0; i < json_array_size(names); i++)
+        if (standing_is_open(
+                json_object_get(standings, json_string_value(json_array_get(names, i)))))
+            return true;
+    return false;
+}
+
 static size_t count_named(const json_t *node)
 {
     const json_t *result;

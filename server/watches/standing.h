@@ -33,6 +33,9 @@ bool standing_is_held(const json_t *node);
 /* It was named lately: a run over all nodes that passes would not clear it. */
 bool standing_is_open(const json_t *node);
 
+/* Whether one of the names is that of such a node. */
+bool standing_any_is_open(const json_t *standings, const json_t *names);
+
 /* A run has judged the node and named it, or has not, for which the sentence is why. */
 enum standing_news standing_take(json_t *node, const char *watch, const char *run,
                                  const char *sentence, bool is_named,

@@ -25,7 +25,7 @@ static const struct {
 json_t *sweep_document(const char *id, json_t *request, const char *by, int64_t now_ms,
                        int64_t next_ms)
 {
-    json_t *watch = json_pack("{s:s, s:s?, s:O, s:n, s:[], s:{}, s:{}, s:[], s:[]}", "id",
+    json_t *watch = json_pack("{s:s, s:s?, s:o, s:n, s:[], s:{}, s:{}, s:[], s:[]}", "id",
                               id, "by", by, "request", request, "sweep", "sweeps",
                               "counts", "nodes", "stale", "actions");
 

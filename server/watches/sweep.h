@@ -27,7 +27,7 @@
 #define SWEEPS_KEPT 30
 #define SWEEP_ALL SIZE_MAX
 
-/* The document of a new watch. request: borrowed. */
+/* The document of a new watch. request: taken. */
 json_t *sweep_document(const char *id, json_t *request, const char *by, int64_t now_ms,
                        int64_t next_ms);
 

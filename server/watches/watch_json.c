@@ -49,14 +49,13 @@ static json_t *coverage_json(const json_t *doc, const json_t *names, const json_
     return out;
 }
 
-json_t *watch_json(const json_t *doc, json_t *nodes, int64_t horizon_ms, int64_t now_ms,
+json_t *watch_json(const json_t *doc, json_t *names, int64_t horizon_ms, int64_t now_ms,
                    bool has_nodes)
 {
-    json_t *out = json_copy(json_object_get(doc, "request")), *names = json_copy(nodes);
+    json_t *out = json_copy(json_object_get(doc, "request")), *stale, *value;
     const json_t *sweep = json_object_get(doc, "sweep");
     const char *name, *run = sweep_run(doc, &(size_t){0});
     char since[CLOCK_TEXT_MAX];
-    json_t *stale, *value;
 
     /* With a launcher the nodes are those that it gave. */
     if (json_array_size(names) == 0)

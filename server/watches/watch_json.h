@@ -6,10 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* doc: of sweep.h; nodes: an array of the names that the watch selects now; horizon_ms:
+/* doc: of sweep.h; names: of the nodes that it selects now, an array, taken; horizon_ms:
  * its usual time from sweep to sweep; has_nodes: with what it has of single nodes. A new
  * object. */
-json_t *watch_json(const json_t *doc, json_t *nodes, int64_t horizon_ms, int64_t now_ms,
+json_t *watch_json(const json_t *doc, json_t *names, int64_t horizon_ms, int64_t now_ms,
                    bool has_nodes);
 
 #endif

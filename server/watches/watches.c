@@ -211,24 +211,15 @@ static void on_posted(void *arg, const struct error *err, const char *run)
     end_await(watch);
 }
 
-/* Pairs tell whether a node is slow yet. A run over all nodes would only say so if it is
- * far from those before, and become one of them if it is not. */
-static bool has_open(const struct watch *watch, const json_t *names)
-{
-    for (size_t i = 0; i < json_array_size(names); i++)
-        if (standing_is_open(json_object_get(
-                watch->watches->nodes, json_string_value(json_array_get(names, i)))))
-            return true;
-    return false;
-}
-
-/* The spec of the batch's next run; a new object. */
+/* The spec of the batch's next run; a new object. Pairs tell whether a node is slow yet.
+ * A run over all nodes would only say so if it is far from those before, and become one
+ * of them if it is not. */
 static json_t *next_spec(const struct watch *watch, const json_t *batch)
 {
     json_t *nodes = json_object_get(batch, "nodes");
     json_t *spec = json_copy(json_object_get(batch, "spec"));
 
-    if (!spec && has_open(watch, nodes))
+    if (!spec && standing_any_is_open(watch->watches->nodes, nodes))
         spec = watch_request_pairs(&watch->request, nodes);
     if (!spec)
         spec = watch_request_spec(&watch->request, nodes);
@@ -707,19 +698,17 @@ int watches_add(struct watches *watches, const struct watch_request *request,
     struct store_write *write;
     int64_t at_ms = now_ms();
     struct calendar calendar = request->calendar;
-    json_t *json;
+    json_t *doc;
 
     if (watches->n >= WATCHES_MAX)
         return error_set(err, ERROR_LIMIT, "there are %d watches, as many as may be",
                          WATCHES_MAX);
     id_run(id);
     calendar.anchor_ms = at_ms;
-    json = watch_request_json(request);
+    doc = sweep_document(id, watch_request_json(request), by, at_ms,
+                         calendar_next(&calendar, at_ms - 1));
     write = store_write_create();
-    put_row(add(watches,
-                sweep_document(id, json, by, at_ms, calendar_next(&calendar, at_ms - 1))),
-            write);
-    json_decref(json);
+    put_row(add(watches, doc), write);
     store_submit(watches->config.store, write, true, done, arg);
     return 0;
 }
@@ -788,13 +777,8 @@ json_t *watches_suspects(const struct watches *watches)
 
 static json_t *one_json(const struct watch *watch, bool has_nodes)
 {
-    json_t *nodes = nodes_of(watch);
-    json_t *out =
-        watch_json(watch->doc, nodes, calendar_horizon_ms(&watch->request.calendar),
-                   now_ms(), has_nodes);
-
-    json_decref(nodes);
-    return out;
+    return watch_json(watch->doc, nodes_of(watch),
+                      calendar_horizon_ms(&watch->request.calendar), now_ms(), has_nodes);
 }
 
 json_t *watches_list(const struct watches *watches)

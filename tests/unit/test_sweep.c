@@ -20,11 +20,10 @@ static json_t *names_of(int n)
 /* A watch whose sweep over n nodes has begun at 1000. */
 static json_t *watch_of(int n, size_t at_once)
 {
-    json_t *request = json_object(), *names = names_of(n);
-    json_t *watch = sweep_document("w", request, NULL, 1, 2);
+    json_t *names = names_of(n);
+    json_t *watch = sweep_document("w", json_object(), NULL, 1, 2);
 
     sweep_begin(watch, sweep_divide(names, at_once), 900, 2, 1000);
-    json_decref(request);
     json_decref(names);
     return watch;
 }

@@ -260,18 +260,13 @@ static bool is_ready(void *arg, const char *node)
 static void live_night(struct year *year, int night)
 {
     const struct fault *fault = fault_on(night);
-    bool is_open = false;
     double effect = 0.005 * noise_normal(&year->noise) - 0.0005 * night / 7;
     double level = draw_level(year, fault, effect);
     bool is_alarm = is_slower(year, level);
     bool has_failed = is_alarm && is_slower(year, draw_level(year, fault, effect));
 
     sweep_begin(year->watch, sweep_divide(year->names, 0), night, 0, night);
-    for (size_t i = 0; i < NODES; i++)
-        is_open = is_open || standing_is_open(json_object_get(
-                                 year->standings,
-                                 json_string_value(json_array_get(year->names, i))));
-    if (is_open) {
+    if (standing_any_is_open(year->standings, year->names)) {
         measure_pairs(year, fault, night, NODES - 1);
         sweep_close(year->watch, night);
         return;
@@ -296,8 +291,6 @@ static void live_night(struct year *year, int night)
 
 static void live_year(struct year *year, uint64_t seed)
 {
-    json_t *request = json_object();
-
     memset(year, 0, sizeof(*year));
     year->noise.seed = seed * 7919;
     year->names = json_array();
@@ -310,10 +303,9 @@ static void live_year(struct year *year, uint64_t seed)
     }
     for (size_t i = 0; i < FAULTS; i++)
         year->found[i] = -1;
-    year->watch = sweep_document("w", request, NULL, 0, 0);
+    year->watch = sweep_document("w", json_object(), NULL, 0, 0);
     for (int night = 0; night < NIGHTS; night++)
         live_night(year, night);
-    json_decref(request);
     json_decref(year->watch);
     json_decref(year->names);
     json_decref(year->standings);
