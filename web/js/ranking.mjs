@@ -5,8 +5,8 @@ import { doubtOf } from './stats.mjs';
 const FIGURE = 'busbw_gbs';
 
 /** Ranges of neighbouring sizes with the same answer, for each collective: [{collective, from, to,
- * best, ahead}]. `best` is the setting with the most bus bandwidth, null if its interval overlaps
- * the next one's; `ahead` [least, most] is its lead on the next one, as a part. */
+ * best, ahead}]. `best` are the settings whose intervals overlap that of the most bus bandwidth,
+ * null if all do; `ahead` [least, most] is its lead on the best of the others, as a part. */
 export function rankingOf({ lines }) {
   const found = [];
   for (const [collective, own] of byCollective([...lines.values()])) {
@@ -39,14 +39,18 @@ function byCollective(lines) {
 }
 
 function bestAt(lines, size) {
-  const [first, second] = lines
+  const found = lines
     .map(({ setting, points }) => ({ setting, point: points.find((one) => one.size === size) }))
     .filter(({ point }) => point?.[FIGURE] > 0)
     .sort((a, b) => b.point[FIGURE] - a.point[FIGURE]);
-  if (!second) {
+  if (found.length < 2) {
     return null;
   }
-  const [own, next] = [first, second].map(({ point }) => doubtOf(point, FIGURE));
-  const isSure = own !== null && next !== null && own.lo > next.hi;
-  return { best: isSure ? first.setting : null, ahead: first.point[FIGURE] / second.point[FIGURE] - 1 };
+  const least = doubtOf(found[0].point, FIGURE)?.lo ?? 0;
+  const isWorse = ({ point }) => doubtOf(point, FIGURE)?.hi < least;
+  const next = found.find(isWorse);
+  const alike = found.filter((one) => !isWorse(one)).map(({ setting }) => setting);
+  return next
+    ? { best: alike.sort().join(' or '), ahead: found[0].point[FIGURE] / next.point[FIGURE] - 1 }
+    : { best: null, ahead: 0 };
 }

@@ -34,10 +34,21 @@ test('neighbouring sizes with the same fastest setting are one range', () => {
     ]),
     [
       [8, 16, 'ALGO=Tree', [100, 500]],
-      [32, 32, null, [5, 5]],
+      [32, 32, null, [0, 0]],
       [64, 64, 'ALGO=Ring', [100, 100]],
     ],
   );
+});
+
+test('settings that are equally fast share the first place', () => {
+  const book = bookWith(
+    line({ ALGO: 'Ring' }, false, [8, 1]),
+    line({ ALGO: 'Tree' }, false, [8, 2]),
+    line({ ALGO: 'NVLS' }, false, [8, 2.01]),
+  );
+  const [{ best, ahead }] = rankingOf(book);
+  assert.equal(best, 'ALGO=NVLS or ALGO=Tree');
+  assert.ok(ahead[0] > 1 && ahead[1] < 1.02);
 });
 
 test('a run without a matrix has no ranking', () => {

@@ -11,7 +11,7 @@ export function Ranking({ run: { book } }) {
   return (
     <Region label="Fastest setting by size">
       <table class="legend">
-        <Head columns={['Sizes', 'Collective', 'Fastest setting', 'Ahead of the next']} />
+        <Head columns={['Sizes', 'Collective', 'Fastest setting', 'Ahead of the others']} />
         <tbody>
           {ranges.map(({ collective, from, to, best, ahead }) => (
             <tr key={`${collective} ${from}`}>
