@@ -228,7 +228,7 @@ export class FakeServer {
         this.watches.find((one) => one.id === id),
       );
     } else if (kind === 'watches') {
-      const listed = ({ nodes, stale, actions, sweep, ...rest }) => rest;
+      const listed = (/** @type {any} */ { nodes, stale, actions, sweep, ...rest }) => rest;
       json(response, 200, { watches: this.watches.map(listed) });
     } else if (kind === 'runs' && id === 'validate') {
       const answer = this.onValidate(JSON.parse(body));
