@@ -283,8 +283,8 @@ test('a token is asked for even where the answer comes before the first frame', 
   await page.addInitScript(() => {
     const { setTimeout } = window;
     window.requestAnimationFrame = (callback) => setTimeout(callback, 500);
-    window.setTimeout = (callback, ms, ...rest) =>
-      setTimeout(callback, ms > 0 && ms < 500 ? 500 : ms, ...rest);
+    const slow = (callback, ms, ...rest) => setTimeout(callback, ms > 0 && ms < 500 ? 500 : ms, ...rest);
+    window.setTimeout = /** @type {any} */ (slow);
   });
   await open(`/runs/${RUN}`);
   await page.getByRole('textbox', { name: 'Token' }).waitFor();
