@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* agent.c - the parts of the agent put together
  *
  * Leaving: the server is told why, then the workers are stopped, their events delivered,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* agent.h - the parts of the agent put together, from the first request to the last */
 #ifndef RINGBENCH_AGENT_AGENT_H
 #define RINGBENCH_AGENT_AGENT_H

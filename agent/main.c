@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - ringbench-agent */
 #include <curl/curl.h>
 #include <signal.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // attacks.cjs - what a stranger may do to a server, for run_attack: a table of attacks. Run as a
 // program it is one attacking process: attacks.cjs NAME SHARE SHARES TARGET, where TARGET is JSON.
 'use strict';

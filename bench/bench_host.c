@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_host.c - the host backend in a plain C loop: no server, no agent, no bench loop
  *
  * usage: bench_host RANKS [COLLECTIVE]. Environment: BENCH_MIN, BENCH_MAX, BENCH_ITERS

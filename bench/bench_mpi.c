@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_mpi.c - an MPI all-reduce, measured as bench_host measures ours (built by
  * run_host_vs_mpi with mpicc) */
 #include <mpi.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* floor.h - what the floors share: servers on loopback that do next to nothing */
 #ifndef RINGBENCH_TESTS_BENCH_FLOOR_H
 #define RINGBENCH_TESTS_BENCH_FLOOR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fold_transports.c - how long the server's loop is held by what NCCL's logs of a large
  * case come to
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gate_power.c - false alarms and power of gates: how many gates against the last K runs
  * fail when nothing changed, and when the run is slower
  *

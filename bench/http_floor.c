@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* http_floor.c - the least that an HTTP server can cost: one thread, epoll, one recv and
  * one send per request, the same answer to each
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* judge_levels.c - false alarms and power of the decisions on series of runs
  *
  * usage: judge_levels [SERIES] [SEED]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* judge_nodes.c - how long the server's loop is held by a preflight of many nodes
  *
  * usage: judge_nodes [NODES]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* launch_case.c - run worker processes on a case without server and agent
  *
  * usage: launch_case WORKER CASE_FILE WORLD_SIZE [PER_HOST]

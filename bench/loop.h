@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* loop.h - what bench_host and bench_mpi have in common, so that they measure alike:
  * sizes, iterations, rotating offsets (as nccl-tests does), and the output
  *

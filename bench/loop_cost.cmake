@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 if(TARGET ringbench-worker-nccl)
     add_library(stub_gpu SHARED stub_gpu.c)
     set_target_properties(stub_gpu PROPERTIES

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What one turn of the server's loop takes of large cases and fleets.
 add_executable(fold_transports fold_transports.c)
 target_link_libraries(fold_transports PRIVATE rb_analysis m)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* make_results.c - a database with one completed run of many results, or of much that its
  * ranks printed, for measuring how fast it opens: make_results DIR NUMBER
  * rows|figures|logs|cut. Prints the run's id. `cut`: rows, and the run was under way when

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* make_trends.c - a database of many runs with their values, for measuring how fast a
  * trend is read: make_trends DIR RUNS SERIES. Each run has 50 results, of two placements
  * of 25 sizes, and the values of its three bands; runs take turns in being of each of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* many_cases.c - what the server does for each event of a run of many cases: one run of
  * CASES repeats on RANKS ranks (1000 and 64 unless told otherwise), whose agent is played
  * here. Prints the CPU time of the loop's thread and of the process, and what was written

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rendezvous_stub.c - a TCPStore for tests and benchmarks that run without the server */
 #include "bench/rendezvous_stub.h"
 

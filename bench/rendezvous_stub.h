@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rendezvous_stub.h - a TCPStore for tests and benchmarks that run without the server:
  * one process on loopback, just the queries that a worker makes */
 #ifndef RINGBENCH_TESTS_RENDEZVOUS_STUB_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // scale_fleet.cjs - one server and its agents for run_scale and run_fleet, and what
 // they cost
 'use strict';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stub_gpu.c - a CUDA runtime and NCCL in one library, whose calls return at once: what a
  * timed call then takes is the worker's own loop (run_loop_cost) */
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tcpstore_floor.c - what a store would cost that did nothing: one thread, epoll, one
  * recv and one send per request of tcpstore_load's "get", always the same answer
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tcpstore_load.c - closed-loop load on a TCPStore server of either protocol version: one
  * thread, epoll, one outstanding request per connection. Prints one JSON object. */
 #include <arpa/inet.h>

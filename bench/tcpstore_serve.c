@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tcpstore_serve.c - one TCPStore and nothing else, for measurements: prints its port and
  * serves until it is killed */
 #include <stdio.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """PyTorch's own TCPStore server, for measurements: prints its port and serves until it is
 killed."""
 import datetime

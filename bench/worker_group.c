@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* worker_group.c - worker processes on a case, without server and agent */
 #include "bench/worker_group.h"
 

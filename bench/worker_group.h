@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* worker_group.h - worker processes on a case, without server and agent, for tests and
  * benchmarks */
 #ifndef RINGBENCH_TESTS_WORKER_GROUP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* options_make.c - writes the script `ringbench` with the options of nccl-tests that the
  * table of the run spec's fields has, in place of a line %SPEC_OPTIONS% */
 #include <stdio.h>

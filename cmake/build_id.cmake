@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # cmake -D SOURCE=DIR -D OUT=FILE -P build_id.cmake: a header with the hash of what workers
 # are made of. The same sources give the same hash, wherever and whenever they are built; the
 # file is written anew only when it changes.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Write the bytes of INPUT as the array NAME (and NAME_len) into the C file OUTPUT; a NUL
 # follows them, for what is text.
 file(READ ${INPUT} bytes HEX)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # man.awk - a manual page of what a program answers to --help; -v program=NAME -v version=TEXT
 function escape(text) {
     gsub(/\\/, "\\e", text)

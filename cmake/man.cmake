@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The programs' manual pages, of what they answer to --help: not where they can't run here.
 set(pages_of_server ringbench ringbench-server ringbench-sim)
 set(pages_of_agent ringbench-agent ringbench-case ringbench-worker-host ringbench-worker-nccl

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # cmake -D NVCC=... -D PTX=FILE -P oldest_ptx.cmake: nvcc writes PTX of its own version of
 # the instruction set, which drivers older than it refuse whatever it uses. What needs no
 # more than version 7.0, the first with compute capability 8.0 (CUDA 11.0), is given that

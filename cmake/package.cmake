@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The packages that cpack makes in the build folder: one for a head node, one for nodes. .debs, or with
 # `cpack -G RPM` .rpms, which need rpmbuild and are for the system that they are built on.
 set(RINGBENCH_CONTACT "ringbench maintainers <nobody@ringbench.invalid>" CACHE STRING

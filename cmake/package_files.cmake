@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # package_files.cmake - run by cpack on what it is about to pack: what packages have besides the
 # installed files, and a Debian package besides that
 # COMMAND_ERROR_IS_FATAL needs CMake 3.19.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The warnings that every C file of ours is built with.
 set(RINGBENCH_WARNINGS
     -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes

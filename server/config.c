@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* config.c - the server's options, checked and made ready for use */
 #include "server/config.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* config.h - the server's options, checked and made ready for use */
 #ifndef RINGBENCH_SERVER_CONFIG_H
 #define RINGBENCH_SERVER_CONFIG_H

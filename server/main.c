@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - start the server's parts in order, run the loop, stop them in reverse */
 #include <errno.h>
 #include <libgen.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # bundle.cmake - what browsers get. TO: index.html and what it names, each in one file of
 # assets/ whose name has the hash of its content, so that a server may call it immutable,
 # with a compressed twin. REPORT: report.html with all that it names inside. PACKAGES is the

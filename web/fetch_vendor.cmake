@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # fetch_vendor.cmake - the web UI's libraries as web/package-lock.json names them: by npm, or without
 # it from the registry that the user names
 cmake_minimum_required(VERSION 3.21)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schema_types.mjs - TypeScript declarations of the schemas in openapi.json, for tsc: the
  * namespace Schema has an interface or type for each
  *

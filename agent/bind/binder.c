@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* binder.c - what an agent knows to bind ranks by */
 #include "agent/bind/binder.h"
 

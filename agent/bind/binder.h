@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* binder.h - what an agent knows to bind ranks by: this host's topology, the CPUs that it
  * was given, and its GPUs */
 #ifndef RINGBENCH_AGENT_BIND_BINDER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plan.c - which CPUs each rank of a node gets, and why none if none */
 #include "agent/bind/plan.h"
 

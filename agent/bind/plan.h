@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plan.h - which CPUs each rank of a node gets, and why none if none
  *
  * Knows the topology and what it is told, nothing of this host: tests give it hosts that

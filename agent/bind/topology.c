@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* topology.c - processors, memory domains and PCI devices, from hwloc */
 #include "agent/bind/topology.h"
 

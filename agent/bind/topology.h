@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* topology.h - processors, memory domains and PCI devices, from hwloc */
 #ifndef RINGBENCH_AGENT_BIND_TOPOLOGY_H
 #define RINGBENCH_AGENT_BIND_TOPOLOGY_H

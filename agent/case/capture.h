@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* capture.h - what one output stream of one worker said: its beginning goes out as it
  * comes, of the rest the end is kept, and what lies between is counted */
 #ifndef RINGBENCH_AGENT_CASE_CAPTURE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* case.c - one case on this node: its ranks from their start to their end */
 #include "agent/case/case.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* case.h - one case on this node: its ranks from their start to their end */
 #ifndef RINGBENCH_AGENT_CASE_CASE_H
 #define RINGBENCH_AGENT_CASE_CASE_H

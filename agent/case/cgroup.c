@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cgroup.c - a cgroup (version 2) for the processes of a case */
 #include "agent/case/cgroup.h"
 

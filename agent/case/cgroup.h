@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cgroup.h - a cgroup (version 2) for the processes of a case, where this process may
  * make one
  *

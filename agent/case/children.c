@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* children.c - the children of this process, those that it adopted included */
 #include "agent/case/children.h"
 

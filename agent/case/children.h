@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* children.h - the children of this process, those that it adopted included
  *
  * Below a subreaper nobody escapes by daemonising: whose parent ends becomes a child of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* event_line.c - judge one line that a worker wrote to its event pipe */
 #include "agent/case/event_line.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* event_line.h - judge one line that a worker wrote to its event pipe */
 #ifndef RINGBENCH_AGENT_CASE_EVENT_LINE_H
 #define RINGBENCH_AGENT_CASE_EVENT_LINE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* event_stream.c - what ringbench-case answers: lines on its standard output */
 #include "agent/case/event_stream.h"
 

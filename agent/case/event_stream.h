@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* event_stream.h - what ringbench-case answers: lines on its standard output
  *
  *     c 1 /sys/fs/cgroup/...   first: CASE_PROTOCOL, and the cgroup, if there is one

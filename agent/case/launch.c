@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* launch.c - what a case's ranks are started with, and starting them one by one */
 #include "agent/case/launch.h"
 

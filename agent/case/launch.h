@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* launch.h - the document on standard input, from which a case's ranks are started
  *
  *     {"name": "run R case 3",               for the log; NULL: a probe

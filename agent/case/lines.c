@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lines.c - cut a stream of bytes into lines, with a limit on their length */
 #include "agent/case/lines.h"
 

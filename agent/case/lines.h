@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lines.h - cut a stream of bytes into lines, with a limit on their length */
 #ifndef RINGBENCH_AGENT_CASE_LINES_H
 #define RINGBENCH_AGENT_CASE_LINES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* log_pipe.c - a named pipe that the processes of a rank write NCCL's log to */
 #include "agent/case/log_pipe.h"
 

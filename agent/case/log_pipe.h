@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* log_pipe.h - a named pipe that the processes of a rank write NCCL's log to, so that
  * it stays out of what they print
  *

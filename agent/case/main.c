@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - ringbench-case: one case on a node, with all its processes
  *
  * The agent starts one per case. It is the parent of the case's ranks and the subreaper

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* metric.c - the figures that a program prints, found in its output line by line */
 #include "agent/case/metric.h"
 

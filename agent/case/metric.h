@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* metric.h - the figures that a program prints, found in its output line by line */
 #ifndef RINGBENCH_AGENT_CASE_METRIC_H
 #define RINGBENCH_AGENT_CASE_METRIC_H

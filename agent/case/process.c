@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* process.c - child processes: their pipes and their ends */
 #include "agent/case/process.h"
 

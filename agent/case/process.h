@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* process.h - a process with piped output, in a process group of its own */
 #ifndef RINGBENCH_AGENT_CASE_PROCESS_H
 #define RINGBENCH_AGENT_CASE_PROCESS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* process_tree.c - the processes of a case and all that they start */
 #include "agent/case/process_tree.h"
 

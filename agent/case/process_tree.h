@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* process_tree.h - the processes of a case and all that they start
  *
  * This process is the parent of what it spawns, and the subreaper of what daemonises

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* program_watch.c - what the agent says for a program that does not speak of itself */
 #include "agent/case/program_watch.h"
 

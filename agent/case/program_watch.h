@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* program_watch.h - what the agent says for a program that does not speak of itself: that
  * it runs, that it gets on, the figures it prints, how it ended */
 #ifndef RINGBENCH_AGENT_CASE_PROGRAM_WATCH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rank.c - one worker of a case */
 #include "agent/case/rank.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rank.h - one worker of a case: its process, what it reports and what it prints */
 #ifndef RINGBENCH_AGENT_CASE_RANK_H
 #define RINGBENCH_AGENT_CASE_RANK_H

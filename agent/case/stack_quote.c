@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stack_quote.c - what a reason quotes of a worker's stacks */
 #include "agent/case/stack_quote.h"
 

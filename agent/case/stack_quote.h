@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stack_quote.h - of the stacks that a worker prints when it is asked for them (stderr;
  * agent/worker/base/stacks.h has the lines), what a reason has room for: the functions of
  * the first thread, which says most, from the innermost outwards */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* config.c - the agent's options and what follows from them */
 #include "agent/config/config.h"
 

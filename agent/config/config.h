@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* config.h - what the agent was told: its options, the files they name, and the defaults
  * that it finds on the host */
 #ifndef RINGBENCH_AGENT_CONFIG_CONFIG_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* env_list.c - an environment that is being put together for a child process */
 #include "agent/config/env_list.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* env_list.h - an environment that is being put together for a child process */
 #ifndef RINGBENCH_AGENT_CONFIG_ENV_LIST_H
 #define RINGBENCH_AGENT_CONFIG_ENV_LIST_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* inherit.c - what of the agent's own environment its workers and programs get */
 #include "agent/config/inherit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* inherit.h - what of the agent's own environment its workers and programs get: what the
  * site's software needs, and nothing that looks like a secret
  *

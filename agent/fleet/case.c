@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* case.c - one case of a run on simulated nodes */
 #include "agent/fleet/case.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* case.h - one case of a run on simulated nodes: what its workers would report */
 #ifndef RINGBENCH_AGENT_FLEET_CASE_H
 #define RINGBENCH_AGENT_FLEET_CASE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* config.c - what ringbench-sim was told */
 #include <ctype.h>
 #include <errno.h>

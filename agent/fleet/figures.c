@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* figures.c - the figures of a row, as the model has them */
 #include "agent/fleet/figures.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* figures.h - the figures of a row, as the model has them: nothing is timed */
 #ifndef RINGBENCH_AGENT_FLEET_FIGURES_H
 #define RINGBENCH_AGENT_FLEET_FIGURES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fleet.c - ringbench-sim: the nodes of a simulated fleet, in one process */
 #include "agent/fleet/fleet.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fleet.h - a simulated fleet: its options, and a node as its cases use it */
 #ifndef RINGBENCH_AGENT_FLEET_FLEET_H
 #define RINGBENCH_AGENT_FLEET_FLEET_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* node.c - what a simulated node reports of its cases */
 #include "agent/fleet/node.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* node.h - a simulated node as the fleet keeps it, and what is reported of its cases */
 #ifndef RINGBENCH_AGENT_FLEET_NODE_H
 #define RINGBENCH_AGENT_FLEET_NODE_H

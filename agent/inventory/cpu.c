@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cpu.c - processors and memory domains */
 #include <stdio.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fields.c - facts that stand in small files of /sys and /proc */
 #include "agent/inventory/fields.h"
 

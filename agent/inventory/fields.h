@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fields.h - facts that stand in small files of /sys and /proc: tables of a name, a file,
  * and how it is read */
 #ifndef RINGBENCH_AGENT_INVENTORY_FIELDS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* inventory.c - what this host is */
 #include "agent/inventory/inventory.h"
 

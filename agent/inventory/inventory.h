@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* inventory.h - what this host is: names, processors, memory, network devices */
 #ifndef RINGBENCH_AGENT_INVENTORY_INVENTORY_H
 #define RINGBENCH_AGENT_INVENTORY_INVENTORY_H

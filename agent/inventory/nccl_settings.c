@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_settings.c - what NCCL is told on this machine before a run says anything */
 #include <stdio.h>
 #include <string.h>

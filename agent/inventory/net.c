@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* net.c - network interfaces, from /sys/class/net */
 #include <limits.h>
 #include <stdio.h>

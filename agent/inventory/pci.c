@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pci.c - where a device is on the PCI bus, and how fast its link is
  *
  * hwloc finds the GPUs. It has no link speeds and widths, and no access control, so those

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pci.h - where a device is on the PCI bus, and how fast its link is */
 #ifndef RINGBENCH_AGENT_INVENTORY_PCI_H
 #define RINGBENCH_AGENT_INVENTORY_PCI_H

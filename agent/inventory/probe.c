@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* probe.c - ask every worker beside the agent what it can do here */
 #include "agent/inventory/probe.h"
 

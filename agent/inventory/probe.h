@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* probe.h - ask every worker beside the agent what it can do here */
 #ifndef RINGBENCH_AGENT_INVENTORY_PROBE_H
 #define RINGBENCH_AGENT_INVENTORY_PROBE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rdma.c - ports of RDMA devices, from /sys/class/infiniband */
 #include <arpa/inet.h>
 #include <netinet/in.h>

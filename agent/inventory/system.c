@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* system.c - settings of the system, limits of this process, modules of the kernel */
 #include <limits.h>
 #include <stdbool.h>

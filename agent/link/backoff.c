@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* backoff.c - how long to wait before trying again */
 #include "agent/link/backoff.h"
 

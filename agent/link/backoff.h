@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* backoff.h - how long to wait before trying again */
 #ifndef RINGBENCH_AGENT_LINK_BACKOFF_H
 #define RINGBENCH_AGENT_LINK_BACKOFF_H

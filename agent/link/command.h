@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* command.h - what the server tells the agent to do */
 #ifndef RINGBENCH_AGENT_LINK_COMMAND_H
 #define RINGBENCH_AGENT_LINK_COMMAND_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* curl_loop.c - libcurl's multi interface on a uv loop
  *
  * libcurl says which sockets to watch and when to wake it; both are passed on to uv. It

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* curl_loop.h - libcurl's multi interface on a uv loop */
 #ifndef RINGBENCH_AGENT_LINK_CURL_LOOP_H
 #define RINGBENCH_AGENT_LINK_CURL_LOOP_H

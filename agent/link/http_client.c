@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* http_client.c - JSON requests to the server, asynchronously */
 #include "agent/link/http_client.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* http_client.h - JSON requests to the server, asynchronously */
 #ifndef RINGBENCH_AGENT_LINK_HTTP_CLIENT_H
 #define RINGBENCH_AGENT_LINK_HTTP_CLIENT_H

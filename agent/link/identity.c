@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* identity.c - the key and the boot id of this agent */
 #include "agent/link/identity.h"
 

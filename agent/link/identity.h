@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* identity.h - by what the server tells this agent from others: the key that it made, and
  * the boot id under which its events count. They stand in a file of the spool directory,
  * so that an agent that was killed goes on as the same when it is started again. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* link.c - registration, the long poll for commands, and leaving */
 #include "agent/link/link.h"
 

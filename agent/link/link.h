@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* link.h - the agent's side of docs/development/agent-protocol.md: registration, the long
  * poll for commands, events, and leaving; survives the server's absence */
 #ifndef RINGBENCH_AGENT_LINK_LINK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* outage.c - tell people once that the server is away, and once that it is back */
 #include "agent/link/outage.h"
 

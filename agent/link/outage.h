@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* outage.h - tell people once that the server is away, and once that it is back */
 #ifndef RINGBENCH_AGENT_LINK_OUTAGE_H
 #define RINGBENCH_AGENT_LINK_OUTAGE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* outbox.c - every event on its way to the server */
 #include "agent/link/outbox.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* outbox.h - every event on its way to the server: numbered and spooled if it is to be
  * stored, the latest of each rank if it is mere progress */
 #ifndef RINGBENCH_AGENT_LINK_OUTBOX_H

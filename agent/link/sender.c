@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sender.c - post the outbox to the server */
 #include "agent/link/sender.h"
 

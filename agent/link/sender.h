@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sender.h - post the outbox to the server: one request at a time, in order */
 #ifndef RINGBENCH_AGENT_LINK_SENDER_H
 #define RINGBENCH_AGENT_LINK_SENDER_H

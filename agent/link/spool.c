@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* spool.c - unacknowledged event lines, in memory and on disk
  *
  * Lines from `first` to before `stored` are rows of a database, those from there to

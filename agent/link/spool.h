@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* spool.h - the event lines that the server has not acknowledged, in order
  *
  * A database bounds the agent's memory during a long outage, and outlives an agent that

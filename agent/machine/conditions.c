@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* conditions.c - under which conditions this node runs its ranks of a case */
 #include "agent/machine/conditions.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* conditions.h - under which conditions this node runs its ranks of a case: what they are
  * bound to, what the machine did beside them (common/result/conditions.h), and what its
  * network ports carried

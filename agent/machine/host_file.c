@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* host_file.c - small text files of /proc and /sys */
 #include "agent/machine/host_file.h"
 

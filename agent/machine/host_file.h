@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* host_file.h - small text files of /proc and /sys */
 #ifndef RINGBENCH_AGENT_MACHINE_HOST_FILE_H
 #define RINGBENCH_AGENT_MACHINE_HOST_FILE_H

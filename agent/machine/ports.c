@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ports.c - how many bytes the network ports of this machine have carried so far */
 #include "agent/machine/ports.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ports.h - how many bytes the network ports of this machine have carried so far
  *
  * RDMA ports from /sys/class/infiniband: what RDMA moves shows there and in no network

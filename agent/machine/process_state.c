@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* process_state.c - what the kernel does with a process, by /proc */
 #include "agent/machine/process_state.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* process_state.h - what the kernel does with a process, by /proc: for one that cannot
  * speak for itself */
 #ifndef RINGBENCH_AGENT_MACHINE_PROCESS_STATE_H

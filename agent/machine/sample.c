@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sample.c - what the kernel has counted on this machine since it was started */
 #include "agent/machine/sample.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sample.h - what the kernel has counted on this machine since it was started */
 #ifndef RINGBENCH_AGENT_MACHINE_SAMPLE_H
 #define RINGBENCH_AGENT_MACHINE_SAMPLE_H

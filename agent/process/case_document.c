@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* case_document.c - a case as ringbench-case gets it */
 #include "agent/process/case_document.h"
 

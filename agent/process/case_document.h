@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* case_document.h - a case as ringbench-case gets it (agent/case/launch.h) */
 #ifndef RINGBENCH_AGENT_PROCESS_CASE_DOCUMENT_H
 #define RINGBENCH_AGENT_PROCESS_CASE_DOCUMENT_H

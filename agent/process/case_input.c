@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* case_input.c - what a worker is given: its environment, and where its case file is */
 #include "agent/process/case_input.h"
 

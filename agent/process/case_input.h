@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* case_input.h - what a worker is given: its environment, and where its case file is */
 #ifndef RINGBENCH_AGENT_PROCESS_CASE_INPUT_H
 #define RINGBENCH_AGENT_PROCESS_CASE_INPUT_H

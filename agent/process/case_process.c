@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* case_process.c - the agent's end of ringbench-case, one process per case */
 #include "agent/process/case_process.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* case_process.h - the agent's end of ringbench-case (agent/case), one process per case
  *
  * The agent starts it, writes the document to it, and never waits for it: its answers are

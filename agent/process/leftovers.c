@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* leftovers.c - the cases that an agent was killed in */
 #include "agent/process/leftovers.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* leftovers.h - the cases that an agent was killed in */
 #ifndef RINGBENCH_AGENT_PROCESS_LEFTOVERS_H
 #define RINGBENCH_AGENT_PROCESS_LEFTOVERS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* program.c - a program that this node's administrator offers to runs */
 #include "agent/process/program.h"
 

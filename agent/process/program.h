@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* program.h - a program that this node's administrator offers to runs: a file of
  * programs.d, understood (docs/reference/programs.md) */
 #ifndef RINGBENCH_AGENT_PROCESS_PROGRAM_H

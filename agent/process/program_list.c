@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* program_list.c - the programs that this node offers, from programs.d */
 #include "agent/process/program_list.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* supervisor.c - the cases that this node takes part in */
 #include "agent/process/supervisor.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* supervisor.h - the cases that this node takes part in, each with a process of its own
  */
 #ifndef RINGBENCH_AGENT_PROCESS_SUPERVISOR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* live.mjs [SECONDS] - what a run's page costs while the run goes on: 500 nodes in the last
  * of 100 repeats, and 32 nodes with 8 ranks each. Frames, long tasks, layout shift and heap,
  * with the load of the machine, on each tab. Prints a table.

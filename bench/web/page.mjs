@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* page.mjs - the figures of the web UI: its size, the first view, a redraw of 48
  * lines, and how long a run of many events takes to open. Prints a table. */
 import { readdirSync, statSync } from 'node:fs';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pictures.mjs DIR [PART...] - each view as it looks, at 400 and 1600 px, light and dark:
  * a healthy run, a noisy one, failed ones, comparisons with a difference and without,
  * trends with a change, a search for the slow node, 500 nodes and 10,000 runs. Real

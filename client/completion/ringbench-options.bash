@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # ringbench-options.bash - completion of the other programs for bash, by their --help
 _ringbench_options() {
     mapfile -t COMPREPLY < <(

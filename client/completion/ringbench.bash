@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # ringbench.bash - completion of ringbench for bash: the script says which words there are
 _ringbench() {
     local word=${COMP_WORDS[COMP_CWORD]} command=

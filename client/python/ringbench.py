@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # ringbench.py - a client of a ringbench server: one file, Python 3.6 or newer, no packages
 """Start, follow and judge benchmark runs of a ringbench server.
 

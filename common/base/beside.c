@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* beside.c - what is installed beside the program that runs */
 #include "common/base/beside.h"
 

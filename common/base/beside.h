@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* beside.h - what is installed beside the program that runs */
 #ifndef RINGBENCH_COMMON_BASE_BESIDE_H
 #define RINGBENCH_COMMON_BASE_BESIDE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* buf.c - a byte buffer that grows up to a stated maximum */
 #include "common/base/buf.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* buf.h - a byte buffer that grows up to a stated maximum */
 #ifndef RINGBENCH_COMMON_BASE_BUF_H
 #define RINGBENCH_COMMON_BASE_BUF_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* clean_text.c - make bytes of others fit for JSON, a terminal, a log, a name */
 #include "common/base/clean_text.h"
 

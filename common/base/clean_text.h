@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* clean_text.h - make bytes of others fit for JSON, for a terminal or a log, and tell
  * what may stand in a name. "Special" are the characters that a terminal or a reader of
  * lines acts upon and nobody sees: controls (C0, DEL, C1), line separators, marks of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* clock.c - wall time for people, monotonic time for deadlines and measurements */
 #include "common/base/clock.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* clock.h - wall time for people, monotonic time for deadlines and measurements */
 #ifndef RINGBENCH_COMMON_BASE_CLOCK_H
 #define RINGBENCH_COMMON_BASE_CLOCK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cpu_list.h - CPUs as the kernel lists them: "0,2-3" */
 #ifndef RINGBENCH_COMMON_CPU_LIST_H
 #define RINGBENCH_COMMON_CPU_LIST_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* env_names.c - the variables of libraries that are known to be harmless */
 #include "common/base/env_names.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* env_names.h - the variables of libraries that are known to be harmless: each chooses,
  * sizes or times something, and no more */
 #ifndef RINGBENCH_COMMON_BASE_ENV_NAMES_H

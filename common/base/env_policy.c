@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* env_policy.c - which environment variables a run may set for its workers */
 #include "common/base/env_policy.h"
 

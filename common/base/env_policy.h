@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* env_policy.h - which environment variables a run may set for its workers: the one rule
  * that the server applies to a request and the agent applies again before it starts */
 #ifndef RINGBENCH_COMMON_BASE_ENV_POLICY_H

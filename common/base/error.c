@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* error.c - what went wrong, as a code for programs and a sentence for people */
 #include "common/base/error.h"
 

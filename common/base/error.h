@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* error.h - what went wrong, as a code for programs and a sentence for people */
 #ifndef RINGBENCH_COMMON_BASE_ERROR_H
 #define RINGBENCH_COMMON_BASE_ERROR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fnv.h - FNV-1a of 64 bits: to tell things apart that nobody makes look alike
  * (draft-eastlake-fnv) */
 #ifndef RINGBENCH_COMMON_FNV_H

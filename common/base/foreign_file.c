@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* foreign_file.c - files in places where others can put anything */
 #include "common/base/foreign_file.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* foreign_file.h - files in places where others can put anything */
 #ifndef RINGBENCH_COMMON_BASE_FOREIGN_FILE_H
 #define RINGBENCH_COMMON_BASE_FOREIGN_FILE_H

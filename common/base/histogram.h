@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* histogram.h - how often a duration fell below each of some bounds, as Prometheus counts
  */
 #ifndef RINGBENCH_COMMON_BASE_HISTOGRAM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ids.c - random identifiers, and what names a node */
 #include "common/base/ids.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ids.h - random identifiers, and what names a node */
 #ifndef RINGBENCH_COMMON_BASE_IDS_H
 #define RINGBENCH_COMMON_BASE_IDS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json_util.c - short forms for what we do to JSON all the time */
 #include "common/base/json_util.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json_util.h - short forms for what we do to JSON all the time */
 #ifndef RINGBENCH_COMMON_BASE_JSON_UTIL_H
 #define RINGBENCH_COMMON_BASE_JSON_UTIL_H

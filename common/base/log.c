@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* log.c - leveled messages on stderr; the one place that prints what went on */
 #include "common/base/log.h"
 

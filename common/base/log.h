@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* log.h - leveled messages on stderr; the one place that prints what went on */
 #ifndef RINGBENCH_COMMON_BASE_LOG_H
 #define RINGBENCH_COMMON_BASE_LOG_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* median.c - the median of values as they come */
 #include "common/base/median.h"
 

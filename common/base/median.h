@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* median.h - the median of values as they come */
 #ifndef RINGBENCH_COMMON_BASE_MEDIAN_H
 #define RINGBENCH_COMMON_BASE_MEDIAN_H

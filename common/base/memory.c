@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* memory.c - what a program does where it can't go on without memory */
 #include "common/base/memory.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* memory.h - what a program does where it can't go on without memory */
 #ifndef RINGBENCH_COMMON_BASE_MEMORY_H
 #define RINGBENCH_COMMON_BASE_MEMORY_H

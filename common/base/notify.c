@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* notify.c - what systemd is told of a service */
 #include "common/base/notify.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* notify.h - what systemd is told of a service of Type=notify (sd_notify(3)) */
 #ifndef RINGBENCH_COMMON_BASE_NOTIFY_H
 #define RINGBENCH_COMMON_BASE_NOTIFY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* options.c - a program's options as a table */
 #include "common/base/options.h"
 

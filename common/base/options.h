@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* options.h - a program's options as a table: command line, environment and config file
  * are read, and --help is printed, from it */
 #ifndef RINGBENCH_COMMON_BASE_OPTIONS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* order_stat.c - what sorted values say of where they come from */
 #include "common/base/order_stat.h"
 

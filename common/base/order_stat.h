@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* order_stat.h - what sorted values say of where they come from, whatever the shape of
  * their distribution. Pure; quantiles are of the nearest rank, medians of an even number
  * the mean of both in the middle (median.h). */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* problem.c - faults in someone's input, and the problem document that shows them */
 #include "common/base/problem.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* problem.h - a list of faults in someone's input, each with its JSON pointer (RFC 6901),
  * and the problem document (RFC 9457) that shows them */
 #ifndef RINGBENCH_COMMON_BASE_PROBLEM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* safe_regex.c - regular expressions that someone else wrote (PCRE2) */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "common/base/safe_regex.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* safe_regex.h - regular expressions that someone else wrote (PCRE2), matched in bounded
  * time and memory */
 #ifndef RINGBENCH_COMMON_BASE_SAFE_REGEX_H

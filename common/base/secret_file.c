@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* secret_file.c - the one rule for files with tokens and keys */
 #include "common/base/secret_file.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* secret_file.h - the one rule for files with tokens and keys: they are root's or our own
  * user's, only the owner may write them, only the owner and the group may read them */
 #ifndef RINGBENCH_COMMON_BASE_SECRET_FILE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sync_file.c - what is written survives a loss of power */
 #include "common/base/sync_file.h"
 

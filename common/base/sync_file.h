@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sync_file.h - what is written survives a loss of power */
 #ifndef RINGBENCH_COMMON_BASE_SYNC_FILE_H
 #define RINGBENCH_COMMON_BASE_SYNC_FILE_H

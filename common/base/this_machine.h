@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* this_machine.h - the machine that this program runs on */
 #ifndef RINGBENCH_COMMON_THIS_MACHINE_H
 #define RINGBENCH_COMMON_THIS_MACHINE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* time_scale.h - shorter waits in the builds that tests use
  *
  * Tests wait for a lease to expire, for a stall to be noticed, for a next attempt. The

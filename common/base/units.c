@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* units.c - sizes as people write them: K, M, G, T are powers of 1024 */
 #include "common/base/units.h"
 

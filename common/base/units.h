@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* units.h - sizes as people write them: K, M, G, T are powers of 1024 */
 #ifndef RINGBENCH_COMMON_BASE_UNITS_H
 #define RINGBENCH_COMMON_BASE_UNITS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* utf8.c - which bytes are UTF-8 (RFC 3629) */
 #include "common/base/utf8.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* utf8.h - which bytes are UTF-8 (RFC 3629), for text that comes from outside or was cut
  */
 #ifndef RINGBENCH_COMMON_BASE_UTF8_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* variables.c - variables of the environment that look like ours but are unknown */
 #include "common/base/variables.h"
 

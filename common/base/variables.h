@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* variables.h - variables of the environment that look like ours but are unknown */
 #ifndef RINGBENCH_COMMON_BASE_VARIABLES_H
 #define RINGBENCH_COMMON_BASE_VARIABLES_H

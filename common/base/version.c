@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* version.c - which ringbench this is */
 #include "common/base/version.h"
 

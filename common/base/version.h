@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* version.h - which ringbench this is */
 #ifndef RINGBENCH_COMMON_BASE_VERSION_H
 #define RINGBENCH_COMMON_BASE_VERSION_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* comms.c - the communicators of a process, and whose lines are whose */
 #include "common/ncclog/comms.h"
 #include "common/base/memory.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* comms.h - the communicators of a process, and whose lines are whose */
 #ifndef RINGBENCH_COMMON_NCCLOG_COMMS_H
 #define RINGBENCH_COMMON_NCCLOG_COMMS_H

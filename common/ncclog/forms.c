@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* forms.c - the lines of NCCL's log, by form: NCCL 2.18 to 2.30, and links and
  * communicators of older ones and of RCCL */
 #include "common/ncclog/forms.h"

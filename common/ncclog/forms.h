@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* forms.h - the lines of NCCL's log, by form */
 #ifndef RINGBENCH_COMMON_NCCLOG_FORMS_H
 #define RINGBENCH_COMMON_NCCLOG_FORMS_H

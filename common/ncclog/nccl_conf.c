@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_conf.c - NCCL's own configuration files */
 #include "common/ncclog/nccl_conf.h"
 

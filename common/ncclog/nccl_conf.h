@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_conf.h - NCCL's own configuration files
  *
  * Source of their order: NCCL 2.28, src/misc/param.cc. The user's file (NCCL_CONF_FILE,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ncclog.c - what NCCL's own log says of a process */
 #include "common/ncclog/ncclog.h"
 

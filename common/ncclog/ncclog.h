@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ncclog.h - what NCCL's own log says of a process: by which ways its rank reaches which
  * others, over which devices, and why so
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ncclog_set.c - NCCL's logs of several processes in one stream */
 #include "common/ncclog/ncclog_set.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ncclog_set.h - NCCL's logs of several processes in one stream, told apart by host and
  * process: a program's that starts more of them, or a file that a user has */
 #ifndef RINGBENCH_COMMON_NCCLOG_NCCLOG_SET_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pattern.c - a line held against a form, and what stands in its places */
 #include "common/ncclog/pattern.h"
 

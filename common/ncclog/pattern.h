@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pattern.h - a line held against a form, and what stands in its places */
 #ifndef RINGBENCH_COMMON_NCCLOG_PATTERN_H
 #define RINGBENCH_COMMON_NCCLOG_PATTERN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* conditions.c - under which conditions a node ran its ranks of a case */
 #include "common/result/conditions.h"
 

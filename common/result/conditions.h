@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* conditions.h - the state of a node's machine while it ran its ranks of a case
  *
  * An agent measures these values beside a case, as evidence for or against its figures.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* headline.c - the one figure that stands for a run */
 #include "common/result/headline.h"
 

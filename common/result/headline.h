@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* headline.h - the one figure that stands for a run: the median bus bandwidth at the
  * largest size that its first series has measured, over all repeats and cycles. The first
  * series is the lowest of the first combination of variables that has measured anything.

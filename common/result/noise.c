@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* noise.c - whether the rows of a run are as certain as its spec asks for */
 #include "common/result/noise.h"
 

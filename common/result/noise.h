@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* noise.h - whether the rows of a run are as certain as its spec asks for
  * (docs/explanation/method.md, "Noisy runs") */
 #ifndef RINGBENCH_COMMON_RESULT_NOISE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* row_fields.c - the fields of a result */
 #include "common/result/row_fields.h"
 

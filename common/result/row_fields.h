@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* row_fields.h - the fields of a result: a row of a collective, or a figure of a program
  *
  * The table says which results have a field and where it shows. CSV columns, the headings

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bands.c - the bands of sizes in which figures are judged */
 #include "common/spec/bands.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bands.h - the bands of sizes in which figures are judged. They were fixed before anyone
  * looked at figures, so that nobody picks the size that says what is wished for; and a
  * mean over a band's sizes shows a change that no single size could. */

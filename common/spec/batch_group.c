@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* batch_group.c - names of node groups that batch jobs make */
 #include "common/spec/batch_group.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* batch_group.h - names of node groups that batch jobs make, such as slurm-8123 */
 #ifndef RINGBENCH_COMMON_SPEC_BATCH_GROUP_H
 #define RINGBENCH_COMMON_SPEC_BATCH_GROUP_H

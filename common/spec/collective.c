@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* collective.c - names and nccl-tests' arithmetic of the collectives */
 #include "common/spec/collective.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* collective.h - the collectives, data types and reductions by name, and nccl-tests'
  * arithmetic: counts, buffer sizes, in-place offsets, bus bandwidth factors.
  * Source of the arithmetic: NVIDIA/nccl-tests 2.19.6, src/<collective>.cu. */

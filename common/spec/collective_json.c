@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* collective_json.c - the facts of collectives, data types and reductions as JSON */
 #include "common/spec/collective_json.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* collective_json.h - the facts of collectives, data types and reductions for those who
  * can't read C: the page, and whoever asks the server */
 #ifndef RINGBENCH_COMMON_SPEC_COLLECTIVE_JSON_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* command_template.c - command lines with named parameters, from an administrator's file
  */
 #include "common/spec/command_template.h"

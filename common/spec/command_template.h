@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* command_template.h - command lines with named parameters, from an administrator's file:
  * what agents run for programs (docs/reference/programs.md) and servers to get nodes
  * (docs/reference/launchers.md). In each argument {name} stands for a value, {config_dir}

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* config_files.c - a directory of an administrator's files */
 #include "common/spec/config_files.h"
 

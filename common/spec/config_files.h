@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* config_files.h - a directory of an administrator's files, each of which says what may
  * be run: programs.d of agents, launchers.d of servers */
 #ifndef RINGBENCH_COMMON_SPEC_CONFIG_FILES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_ifname.c - which network interface NCCL takes for its own sockets, by its name */
 #include "common/spec/nccl_ifname.h"
 

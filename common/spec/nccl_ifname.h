@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_ifname.h - which network interface NCCL takes for its own sockets, by its name
  *
  * Source of the rule: NCCL 2.28, src/misc/socket.cc. NCCL_SOCKET_IFNAME lists beginnings

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* placed.c - the nodes of a case in the order of their ranks */
 #include "common/spec/placed.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* placed.h - the nodes of a case in the order of their ranks, as its case file has them:
  * [["gpu-[08-71]", 8], ["login", 2]]
  *

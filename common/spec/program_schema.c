@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* program_schema.c - the named parameters of a program */
 #include "common/spec/program_schema.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* program_schema.h - the named parameters of a program: how they are declared, and
  * whether given arguments fit (docs/reference/programs.md) */
 #ifndef RINGBENCH_COMMON_SPEC_PROGRAM_SCHEMA_H

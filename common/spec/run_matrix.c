@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_matrix.c - the cases of a run: every combination of its matrix, `repeats` times */
 #include "common/spec/run_matrix.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_matrix.h - the cases of a run: every combination of its matrix, `repeats` times */
 #ifndef RINGBENCH_COMMON_SPEC_RUN_MATRIX_H
 #define RINGBENCH_COMMON_SPEC_RUN_MATRIX_H

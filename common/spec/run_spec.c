@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_spec.c - what a run asks for: its fields as a table, and what must agree */
 #include "common/spec/run_spec.h"
 

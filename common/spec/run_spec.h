@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_spec.h - what a run asks for: the one parser and validator of POST /runs */
 #ifndef RINGBENCH_COMMON_SPEC_RUN_SPEC_H
 #define RINGBENCH_COMMON_SPEC_RUN_SPEC_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_spec_baseline.c - what a run is compared with */
 #include "common/spec/run_spec_parts.h"
 

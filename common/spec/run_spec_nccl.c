@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_spec_nccl.c - what a run asks of the NCCL backend alone, and how its calls may be
  * timed with that */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_spec_nodes.c - which nodes a run wants */
 #include <stdio.h>
 #include <string.h>

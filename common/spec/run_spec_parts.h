@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_spec_parts.h - the run spec's fields that are more than a plain value, and what
  * must agree between fields */
 #ifndef RINGBENCH_COMMON_SPEC_RUN_SPEC_PARTS_H

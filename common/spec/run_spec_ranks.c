@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_spec_ranks.c - a run spec's fields on which ranks and devices do what: split,
  * traffic, devices, nccl_lib */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_spec_samples.c - how many blocks of timed calls a row has */
 #include <stdio.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_spec_sizes.c - the sizes of a run, as a range or a list, expanded */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* series.c - the rows of a case and their order */
 #include "common/spec/series.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* series.h - the rows of a case and their order, the same on the server and in every
  * worker: for each collective, data type, reduction and root; then for each size; then
  * out of place before in place; and each of these for every group of ranks. All of it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* spec_field.c - a field of the run spec, or of an object in it, as one entry of a table
  */
 #include "common/spec/spec_field.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* spec_field.h - a field of the run spec, or of an object in it, as one entry of a table
  *
  * An entry has the field's name, default, uses, place in struct run_spec, range and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* spec_names.c - names that fields of several tables take */
 #include "common/spec/collective.h"
 #include "common/spec/run_spec_parts.h"

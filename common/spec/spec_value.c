@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* spec_value.c - the values that stand in a run spec and in what agents tell */
 #include "common/spec/spec_value.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* spec_value.h - the values that stand in a run spec and in what agents tell: each is
  * checked here, and what is wrong is said with its JSON pointer */
 #ifndef RINGBENCH_COMMON_SPEC_SPEC_VALUE_H

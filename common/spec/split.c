@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* split.c - one communicator or several at once: which ranks go together */
 #include "common/spec/split.h"
 

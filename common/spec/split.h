@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* split.h - one communicator or several at once: which ranks go together
  *
  * By node, by place on the node, or by nccl-tests' arithmetic on the rank's number

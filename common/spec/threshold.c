@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* threshold.c - a named check that a run spec asks for */
 #include "common/spec/threshold.h"
 

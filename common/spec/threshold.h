@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* threshold.h - a named check that a run spec asks for: a figure of the run and the
  * bounds that it is to keep within. docs/reference/gates.md is the page of its users,
  * server/analysis/gate.h judges it. */

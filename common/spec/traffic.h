@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* traffic.h - who sends how much to whom in alltoallv
  *
  * As nccl-tests 2.19.6 has it (NVIDIA/nccl-tests, src/alltoallv.cu): either each rank

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """All-reduce over a range of sizes: time, algbw and busbw as nccl-tests defines them."""
 import argparse
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Four collectives on a small tensor: what each rank holds before and after, checked."""
 import torch
 import torch.distributed as dist

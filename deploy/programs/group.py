@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What these programs share: joining the process group, and timing on its device."""
 import importlib
 import inspect

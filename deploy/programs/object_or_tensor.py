@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Has any rank raised its flag? all_gather_object, which pickles, exchanges lengths and
 then bytes, against an all-reduce of one element."""
 import argparse

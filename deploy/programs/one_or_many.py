@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One all-reduce of a large tensor against many of its pieces: what each call costs.
 
 Gradients that are reduced one parameter at a time are the usual way to lose this."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Train a small transformer on the characters of a text, with one copy per rank and
 gradients averaged by DistributedDataParallel, and report samples per second.
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* worker_tree.c - an example of a new backend: all-gather over the control connections
  *
  * See docs/development/worker-contract.md. It has the functions that every backend needs,

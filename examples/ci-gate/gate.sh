@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # A job of a CI: measure by a spec with thresholds, keep what came of it in a folder, and end
 # with the verdict: 0 pass, 1 fail, 2 not evaluated, 3 could not run.
 #

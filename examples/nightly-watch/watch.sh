@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # watch.sh - create a watch, or show what its last sweep found
 #
 #   RINGBENCH_SERVER=... RINGBENCH_TOKEN_FILE=... watch.sh start WATCH.json | state ID

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # accept.sh - measure a new rack in pairs and as a whole; keep the reports
 #
 #   RINGBENCH_SERVER=... RINGBENCH_TOKEN_FILE=... accept.sh RACK [FOLDER]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # all_reduce.py - one all-reduce over all ranks of a torchrun job, checked on each
 import sys
 

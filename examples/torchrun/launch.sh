@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # launch.sh - one node's part of a PyTorch job that meets at a ringbench server
 #
 #   launch.sh HOST:PORT JOB_ID NODES RANKS_PER_NODE PROGRAM [ARGUMENT]...

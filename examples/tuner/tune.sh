@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # tune.sh - measure a matrix of NCCL_ALGO and NCCL_PROTO; compare ring with tree; write a tuner file
 #
 #   RINGBENCH_SERVER=... RINGBENCH_TOKEN_FILE=... tune.sh MATRIX.json TUNER.conf

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* budget.c - estimates the communication time of a training step */
 #include "server/analysis/budget.h"
 

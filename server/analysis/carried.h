@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* carried.h - whether the nodes' network ports carried the bytes that a case's ranks
  * moved
  *

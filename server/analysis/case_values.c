@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* case_values.c - the values that each case of a run measured */
 #include "server/analysis/case_values.h"
 

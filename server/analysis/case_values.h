@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* case_values.h - the values that each case of a run measured: one for each size of each
  * series, and one for each figure
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ceiling.c - the bus bandwidth that the links between and within a run's nodes allow */
 #include "server/analysis/ceiling.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ceiling.h - the bus bandwidth that the links of a run's nodes allow, and the link that
  * limits it
  *

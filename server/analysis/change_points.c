@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* change_points.c - level changes in a series of runs */
 #include "server/analysis/change_points.h"
 

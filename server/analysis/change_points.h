@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* change_points.h - level changes in a series of runs
  *
  * The series is read night by night, from its beginning or from the last change. A change

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* compare.c - compares the cases of head with those of base */
 #include "server/analysis/compare.h"
 

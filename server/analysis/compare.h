@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* compare.h - whether head performs better than base, for each band of sizes
  *
  * Sides that share a run are compared by case, sides of separate runs by run (level.h).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* compare_cases.c - selects the cases to compare and pairs them */
 #include "server/analysis/compare_cases.h"
 

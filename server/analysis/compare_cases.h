@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* compare_cases.h - selects the cases to compare and pairs them */
 #ifndef RINGBENCH_SERVER_ANALYSIS_COMPARE_CASES_H
 #define RINGBENCH_SERVER_ANALYSIS_COMPARE_CASES_H

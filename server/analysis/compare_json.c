@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* compare_json.c - a comparison as the API returns it */
 #include "server/analysis/compare_json.h"
 

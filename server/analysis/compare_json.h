@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* compare_json.h - a comparison as the API returns it */
 #ifndef RINGBENCH_SERVER_ANALYSIS_COMPARE_JSON_H
 #define RINGBENCH_SERVER_ANALYSIS_COMPARE_JSON_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* compare_judge.c - derives a comparison's answers from the values of cases */
 #include "server/analysis/compare_judge.h"
 

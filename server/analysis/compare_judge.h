@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* compare_judge.h - derives a comparison's answers from the values of cases (internal) */
 #ifndef RINGBENCH_SERVER_ANALYSIS_COMPARE_JUDGE_H
 #define RINGBENCH_SERVER_ANALYSIS_COMPARE_JUDGE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* compare_mixed.c - bands in which each side is faster at some sizes */
 #include <math.h>
 #include <stdlib.h>

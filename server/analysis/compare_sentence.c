@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* compare_sentence.c - summarizes a comparison in one sentence */
 #include "server/analysis/compare_sentence.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* compare_sentence.h - summarizes a comparison in one sentence */
 #ifndef RINGBENCH_SERVER_ANALYSIS_COMPARE_SENTENCE_H
 #define RINGBENCH_SERVER_ANALYSIS_COMPARE_SENTENCE_H

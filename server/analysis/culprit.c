@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* culprit.c - selects pairs of nodes that confirm or clear suspects */
 #include "server/analysis/culprit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* culprit.h - finds a slow node, link or rack from measurements of pairs of nodes
  *
  * The measurements may cover all pairs or some. Pure; docs/explanation/method.md has the

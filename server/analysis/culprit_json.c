@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* culprit_json.c - the culprit verdict's sentence and evidence */
 #include <math.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* culprit_model.c - the deviation of each group from a healthy group */
 #include "server/analysis/culprit_model.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* culprit_model.h - suspects and the evidence for and against them (internal to
  * culprit) */
 #ifndef RINGBENCH_SERVER_ANALYSIS_CULPRIT_MODEL_H

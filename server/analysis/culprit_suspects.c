@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* culprit_suspects.c - finds racks, nodes and links that could explain slow groups, and
  * judges them */
 #include "server/analysis/culprit_model.h"

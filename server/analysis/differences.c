@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* differences.c - facts other than figures in which two sides differ */
 #include "server/analysis/differences.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* differences.h - facts other than figures in which two sides differ */
 #ifndef RINGBENCH_SERVER_ANALYSIS_DIFFERENCES_H
 #define RINGBENCH_SERVER_ANALYSIS_DIFFERENCES_H

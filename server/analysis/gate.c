@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gate.c - judges a run by the checks in its spec */
 #include "server/analysis/gate.h"
 

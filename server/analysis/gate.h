@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gate.h - judges a run by the checks in its spec
  *
  * Each check passes, fails, or is not evaluated, which never counts as a pass. Pure

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gate_baseline.c - the check that compares a run with its baseline */
 #include <string.h>
 

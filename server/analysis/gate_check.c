@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gate_check.c - helpers for the checks of a run */
 #include "server/analysis/gate_check.h"
 

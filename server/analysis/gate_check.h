@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gate_check.h - helpers for the checks of a run, shared by gate.c's files */
 #ifndef RINGBENCH_SERVER_ANALYSIS_GATE_CHECK_H
 #define RINGBENCH_SERVER_ANALYSIS_GATE_CHECK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gate_metric.c - checks a threshold on a program's own metric */
 #include <assert.h>
 #include <math.h>

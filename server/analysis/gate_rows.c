@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gate_rows.c - checks a threshold on the rows of collectives: times, bandwidths, and the
  * drop in bandwidth as the size grows */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hang.c - finds the rank that holds up a case without progress */
 #include "server/analysis/hang.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hang.h - finds the rank that holds up a case without progress
  *
  * The verdict uses the progress that each rank last reported, and the state of its

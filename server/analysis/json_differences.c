@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json_differences.c - the differences between two JSON values */
 #include "server/analysis/json_differences.h"
 

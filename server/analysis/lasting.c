@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lasting.c - whether a series left its reference permanently */
 #include "server/analysis/lasting.h"
 

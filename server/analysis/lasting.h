@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lasting.h - whether a series left its reference permanently, even if only slightly
  *
  * A single night is judged by the usual range of levels. This test pools the nights since

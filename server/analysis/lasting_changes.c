@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lasting_changes.c - the figures of a gated run that changed permanently */
 #include "server/analysis/lasting_changes.h"
 

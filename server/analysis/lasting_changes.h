@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lasting_changes.h - the figures of a gated run that changed permanently since its
  * reference */
 #ifndef RINGBENCH_SERVER_ANALYSIS_LASTING_CHANGES_H

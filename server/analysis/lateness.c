@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lateness.c - whether a rank arrives late at operations for which all ranks wait */
 #include "server/analysis/lateness.h"
 

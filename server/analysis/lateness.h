@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lateness.h - whether a rank arrives late at operations for which all ranks wait
  *
  * If each call begins after a barrier, the worker reports when each rank reached the

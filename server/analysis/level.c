@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* level.c - whether a new run is at the level of similar runs */
 #include "server/analysis/level.h"
 

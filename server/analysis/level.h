@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* level.h - whether a new run is at the level of similar runs
  *
  * A run counts once: its level is the median over its cases, for a band or a single size.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* level_split.c - finds the best division of a series of levels into two parts */
 #include "server/analysis/level_split.h"
 

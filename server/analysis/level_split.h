@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* level_split.h - finds the best division of a series of levels into an earlier and a
  * later part, and how certain their difference is. A level is the logarithm of a run's
  * value. Pure.

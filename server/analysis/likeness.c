@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* likeness.c - decides whether the figures of two runs are comparable */
 #include "server/analysis/likeness.h"
 

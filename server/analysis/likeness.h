@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* likeness.h - decides whether the figures of two runs are comparable
  *
  * Two runs are comparable if their likeness texts are equal. A bit in the spec's field

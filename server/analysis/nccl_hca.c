@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_hca.c - the RDMA ports that NCCL may use */
 #include "server/analysis/nccl_hca.h"
 

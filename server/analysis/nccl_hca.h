@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_hca.h - the RDMA ports that NCCL may use, from NCCL_IB_HCA:
  * "[^][=]NAME[:PORT],..."
  *

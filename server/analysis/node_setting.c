@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* node_setting.c - the value of an NCCL variable on a node */
 #include "server/analysis/node_setting.h"
 

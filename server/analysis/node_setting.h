@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* node_setting.h - the value of an NCCL variable on a node
  *
  * The run's value has priority, then the environment that workers inherit from the agent,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* preflight.c - combines the checks of nodes into a verdict */
 #include "server/analysis/preflight.h"
 

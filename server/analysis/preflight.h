@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* preflight.h - finds problems that keep a node, or a run's nodes, below their potential:
  * a table of checks of the agents' inventories. Pure. */
 #ifndef RINGBENCH_SERVER_ANALYSIS_PREFLIGHT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* preflight_checks.c - the preflight checks, their fixes and their backends */
 #include <math.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* preflight_look.h - helpers for preflight checks that read inventories and report
  * findings, and the network checks used in preflight_checks.c */
 #ifndef RINGBENCH_SERVER_ANALYSIS_PREFLIGHT_LOOK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* preflight_network.c - checks of a node's RDMA ports, GIDs and interfaces. NCCL's user
  * guide, "Environment Variables", describes how NCCL uses them. */
 #include <stdio.h>

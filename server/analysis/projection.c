@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* projection.c - fits a collective's time over node counts and sizes, with an interval
  *
  * Sources: the terms are those of NCCL's cost model (src/graph/tuning.cc, 2.28) and of

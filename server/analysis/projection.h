@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* projection.h - projects a collective's time on more nodes than were measured, with its
  * 95 % interval. Pure; docs/explanation/method.md has the model and its sources. */
 #ifndef RINGBENCH_SERVER_ANALYSIS_PROJECTION_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_values.c - the values of a run for trends */
 #include "server/analysis/run_values.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_values.h - the values of a run for trends: the median over its cases, for each
  * collective, data type and so on, in each band of sizes */
 #ifndef RINGBENCH_SERVER_ANALYSIS_RUN_VALUES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* states.c - whether values fall into two distinct states */
 #include "server/analysis/states.h"
 

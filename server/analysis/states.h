@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* states.h - whether values fall into two distant states, as on a machine that its
  * hypervisor switches between two speeds */
 #ifndef RINGBENCH_SERVER_ANALYSIS_STATES_H

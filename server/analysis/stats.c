@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stats.c - the statistics behind verdicts
  *
  * Sources: the continued fraction of the incomplete beta function is NIST's Digital

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stats.h - the statistics behind verdicts. Pure. docs/explanation/method.md gives the
  * reasons for these methods; tests/vectors/stats.json has SciPy's results for
  * comparison. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* topology.c - whether a run's nodes have the same topology for NCCL */
 #include "server/analysis/topology.h"
 

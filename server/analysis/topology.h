@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* topology.h - whether a run's nodes have the same topology for NCCL, according to the
  * XML that NCCL writes (NCCL_TOPO_DUMP_FILE; NVIDIA/nccl, src/graph/xml.cc) */
 #ifndef RINGBENCH_SERVER_ANALYSIS_TOPOLOGY_H

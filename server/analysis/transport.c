@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* transport.c - the transports that a case used, by pair of nodes */
 #include <stdio.h>
 #include <stdlib.h>

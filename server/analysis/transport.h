@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* transport.h - the transports that a case used, by pair of nodes, according to NCCL's
  * log or the ranks of the host backend, and findings against them */
 #ifndef RINGBENCH_SERVER_ANALYSIS_TRANSPORT_H

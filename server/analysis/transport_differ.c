@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* transport_differ.c - nodes that differ from most others, according to NCCL's log */
 #include <stdio.h>
 #include <stdlib.h>

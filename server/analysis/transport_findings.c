@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* transport_findings.c - collects transport findings */
 #include "server/analysis/transport_findings.h"
 

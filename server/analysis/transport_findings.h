@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* transport_findings.h - collects transport findings, for the files that detect them */
 #ifndef RINGBENCH_SERVER_ANALYSIS_TRANSPORT_FINDINGS_H
 #define RINGBENCH_SERVER_ANALYSIS_TRANSPORT_FINDINGS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* transport_kept.c - stores texts and values that many processes share only once */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* transport_kind.c - kinds of networks and their names */
 #include "server/analysis/transport_kind.h"
 

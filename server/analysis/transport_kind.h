@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* transport_kind.h - kinds of networks and their names */
 #ifndef RINGBENCH_SERVER_ANALYSIS_TRANSPORT_KIND_H
 #define RINGBENCH_SERVER_ANALYSIS_TRANSPORT_KIND_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* transport_look.c - detects problems in the transports of one process, from its log */
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* transport_paths.c - the transports of a case without findings, and which of them are
  * unknown */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* transport_state.h - internal structs of transport.h
  *
  * Reports are compacted on arrival. Equal texts and values are stored once, so that equal

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* transport_take.c - compacts a process's report about its transports on arrival */
 #include <stdio.h>
 #include <stdlib.h>

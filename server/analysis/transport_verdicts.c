@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* transport_verdicts.c - combines the findings of all processes into verdicts */
 #include <stdio.h>
 #include <stdlib.h>

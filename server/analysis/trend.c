@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* trend.c - changes of a figure over time */
 #include "server/analysis/trend.h"
 

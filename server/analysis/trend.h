@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* trend.h - changes of a figure over time: verdicts of the kind `change` */
 #ifndef RINGBENCH_SERVER_ANALYSIS_TREND_H
 #define RINGBENCH_SERVER_ANALYSIS_TREND_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* unreached.c - reports nodes that could not reach each other, as a preflight finding */
 #include "server/analysis/unreached.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* unreached.h - reports nodes that could not reach each other, as a preflight finding
  *
  * Ranks try each other's addresses when they join. The report names the fewest nodes that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* agents.c - the agents' side of docs/development/agent-protocol.md */
 #include <netdb.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* api.h - the HTTP resources of docs/reference/api.md and
  * docs/development/agent-protocol.md as one route table
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* artifacts.c - texts that belong to a run: what NCCL took its nodes to be, and what
  * these said of themselves */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* baselines.c - runs that somebody accepted as what others are compared with */
 #include <stdio.h>
 #include <stdlib.h>

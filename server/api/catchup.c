@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* catchup.c - every event of a run once, in order, from the store and then live */
 #include "server/api/catchup.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* catchup.h - how a follower gets every event of a run once, in order, from two sources:
  * pages of the store, and what the scheduler shows live. Only decides; reads and sends
  * nothing.

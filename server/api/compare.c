@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* compare.c - how one run, or some of its cases, does against another */
 #include <stdio.h>
 #include <stdlib.h>

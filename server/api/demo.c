@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* demo.c - a small simulated fleet with a slow node, for who has no nodes yet */
 #include <signal.h>
 #include <stdio.h>

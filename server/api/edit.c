@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* edit.c - changes to a run's labels and notes */
 #include "common/base/clock.h"
 #include "common/base/json_util.h"

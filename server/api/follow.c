@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* follow.c - a client that reads a run's events: those in the store, then those to come
  */
 #include "server/api/follow.h"

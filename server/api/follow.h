@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* follow.h - a client that reads a run's events: those in the store, then those to come
  */
 #ifndef RINGBENCH_SERVER_API_FOLLOW_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* forecast.c - what a run's figures say of what was not measured: more nodes, a step of
  * training */
 #include <stdio.h>

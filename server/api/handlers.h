@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* handlers.h - the handlers that the route table names; `arg` is the struct api */
 #ifndef RINGBENCH_SERVER_API_HANDLERS_H
 #define RINGBENCH_SERVER_API_HANDLERS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* health.c - whether the server lives, can do its work, and will do it for who asks */
 #include <string.h>
 

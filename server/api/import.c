@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* import.c - files of other benchmarks become runs */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* jobs.c - launchers, and the jobs that they started */
 #include "server/launch/jobs.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lists.c - the API's lists: JSON, or a table */
 #include "server/api/lists.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lists.h - the API's lists: JSON, or a table */
 #ifndef RINGBENCH_SERVER_API_LISTS_H
 #define RINGBENCH_SERVER_API_LISTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* live_summary.c - the summary of a run while clients listen */
 #include "server/api/live_summary.h"
 

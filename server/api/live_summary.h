@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* live_summary.h - the summary of a run while clients listen: computed on the store's
  * thread when something has changed, and sent as what has changed */
 #ifndef RINGBENCH_SERVER_API_LIVE_SUMMARY_H

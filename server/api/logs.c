@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* logs.c - what a run's workers printed */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lookup.c - a run's document, from the scheduler's memory or from the store */
 #include "server/api/lookup.h"
 

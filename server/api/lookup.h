@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lookup.h - a run's document, from the scheduler's memory or from the store */
 #ifndef RINGBENCH_SERVER_API_LOOKUP_H
 #define RINGBENCH_SERVER_API_LOOKUP_H

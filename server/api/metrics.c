@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* metrics.c - counters and gauges in Prometheus' text format, base units */
 #include <dirent.h>
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nodes.c - the nodes, and the rendezvous stores of the cases that run on them */
 #include <stdio.h>
 #include <stdlib.h>

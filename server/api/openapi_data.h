@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* openapi_data.h - openapi.json as bytes; the build makes the .c file from it */
 #ifndef RINGBENCH_SERVER_API_OPENAPI_DATA_H
 #define RINGBENCH_SERVER_API_OPENAPI_DATA_H

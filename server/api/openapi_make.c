@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* openapi_make.c - part of the build: openapi.json in full: openapi_make IN TEXTS OUT
  *
  * Tables complete the source: the fields of the run spec and its thresholds, rows and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* openapi_schema.c - part of the build: the short notation of schemas in openapi.json */
 #include "server/api/openapi_schema.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* openapi_schema.h - part of the build: the short notation of schemas in openapi.json
  *
  * Where a schema stands, a text says "TYPE" or "TYPE: description". TYPE is

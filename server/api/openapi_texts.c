@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* openapi_texts.c - part of the build: descriptions and examples of openapi.json */
 #include "server/api/openapi_texts.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* openapi_texts.h - part of the build: what openapi.json has for readers alone
  *
  * "examples": by operationId one of its "body" or of its "answer"; a text is one of

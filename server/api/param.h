@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* param.h - a query parameter as an entry of a table: params.c reads a request by it, and
  * openapi_make.c describes it in openapi.json */
 #ifndef RINGBENCH_SERVER_API_PARAM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* params.c - query parameters and the choice of a format */
 #include "server/api/params.h"
 

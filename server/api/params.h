@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* params.h - query parameters, the body and the choice of a format. Calls that get a
  * request return false or NULL after they have answered it with a problem document. */
 #ifndef RINGBENCH_SERVER_API_PARAMS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* parked.c - a request whose answer waits for something else */
 #include "server/api/parked.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* parked.h - a request whose answer waits for something else; its client may leave */
 #ifndef RINGBENCH_SERVER_API_PARKED_H
 #define RINGBENCH_SERVER_API_PARKED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* report.c - a run as one file to keep and to mail: the page of web/report.html with the
  * run's data in it, and the run as text for who runs no scripts */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* report_data.h - web/report.html as the build made one file of it; the build makes the
  * .c file from that. A byte or so, and no page, without the web UI. */
 #ifndef RINGBENCH_SERVER_API_REPORT_DATA_H

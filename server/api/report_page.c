@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* report_page.c - the page that a report is */
 #include "server/api/report_page.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* report_page.h - the page that a report is: web/report.html as the build made one file
  * of it, with slots for what differs from run to run. Any thread. */
 #ifndef RINGBENCH_SERVER_API_REPORT_PAGE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* results.c - a run's result rows: all as a stream, a page of them, or as the file of
  * NCCL's example tuner plugin */
 #include <inttypes.h>

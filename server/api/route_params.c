@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* route_params.c - the parameters of each route */
 #include "server/api/route_params.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* route_params.h - the parameters of each route: the struct in which its handler gets
  * them, and the table by which they are read (params_read) and described (openapi.json)
  */

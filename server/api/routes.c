@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* routes.c - which handler answers what, for whom, and how much it reads */
 #include "server/api/handlers.h"
 #include "server/import/import.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_set.c - several runs with what each of their cases has measured */
 #include "server/api/run_set.h"
 

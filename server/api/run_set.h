@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_set.h - several runs with what each of their cases has measured */
 #ifndef RINGBENCH_SERVER_API_RUN_SET_H
 #define RINGBENCH_SERVER_API_RUN_SET_H

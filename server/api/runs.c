@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* runs.c - the list of runs, one run, its end and its removal */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* spec_request.c - the run spec in a request's body */
 #include "server/api/spec_request.h"
 

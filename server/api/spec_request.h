@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* spec_request.h - the run spec in a request's body. Each call with the request answers
  * it when it returns NULL. */
 #ifndef RINGBENCH_SERVER_API_SPEC_REQUEST_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* submit.c - a new run: check the request, accept it once, answer or follow */
 #include <ctype.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* summary.c - what a page needs to draw a run without reading its events */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* summary_answer.h - a run's summary as the API answers it */
 #ifndef RINGBENCH_SERVER_API_SUMMARY_ANSWER_H
 #define RINGBENCH_SERVER_API_SUMMARY_ANSWER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* task.c - a request that one function answers, on a thread of the store */
 #include "server/api/task.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* task.h - a request that one function answers, on a thread of the store
  *
  * The function has a connection to the database, the request's parameters and, for a

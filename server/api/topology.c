@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* topology.c - whether NCCL takes the nodes of a run to be alike */
 #include <stdlib.h>
 #include <string.h>

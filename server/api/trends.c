@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* trends.c - what runs came to over time */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* verdict.c - what a run's checks say, at once or when it has ended */
 #include <stdio.h>
 #include <stdlib.h>

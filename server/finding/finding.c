@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* finding.c - assembles a verdict from its evidence and its sentence */
 #include "server/finding/finding.h"
 

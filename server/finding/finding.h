@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* finding.h - builds a verdict: its evidence, and its sentence from a message template
  * (template.h, messages.h)
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* messages.c - the table of verdict sentences */
 #include "server/finding/messages.h"
 

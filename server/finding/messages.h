@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* messages.h - all verdict sentences, one row each in messages.inc
  *
  * A template (template.h) names members of the verdict's evidence. Members that begin

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* template.c - renders a template with the members of an object */
 #include "server/finding/template.h"
 

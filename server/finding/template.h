@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* clang-format off */
 /* template.h - renders a template with the members of an object
  *

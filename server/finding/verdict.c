@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* verdict.c - the kinds and answers of verdicts, and a verdict's JSON object */
 #include "server/finding/verdict.h"
 

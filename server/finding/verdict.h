@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* verdict.h - the server's conclusions about measurements
  *
  * A verdict is the same object wherever it appears, so that curl, the web page and

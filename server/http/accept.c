@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* accept.c - new connections: the limit of their number, and the order of handshakes */
 #include <errno.h>
 #include <netinet/in.h>

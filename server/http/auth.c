@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* auth.c - the token file and the check of a request's token */
 #include "server/http/auth.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* auth.h - bearer tokens and their roles */
 #ifndef RINGBENCH_SERVER_HTTP_AUTH_H
 #define RINGBENCH_SERVER_HTTP_AUTH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* certificate.c - what a TLS connection shows its client */
 #include "server/http/certificate.h"
 

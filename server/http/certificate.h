@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* certificate.h - what a TLS connection shows its client
  *
  * The library takes one certificate for life. To change it, each new session is given

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* connection.c - connections that wait for their clients: deadlines, and who goes when
  * room is needed */
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* exchange.c - a request on the library's thread: checks, body, and the answer that the
  * loop gave */
 #include <errno.h>

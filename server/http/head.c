@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* head.c - heads of requests that another server could read differently */
 #include "server/http/head.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* head.h - heads of requests that another server could read differently: a proxy in front
  * of us and we must agree where a request ends (RFC 9112, sections 2.2, 5 and 6) */
 #ifndef RINGBENCH_SERVER_HTTP_HEAD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* http.c - the server: start, the way to the loop, stop */
 #include "server/http/http.h"
 

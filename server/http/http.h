@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* http.h - the HTTP server: libmicrohttpd reads and writes on threads of its own. Routes
  * are a table; handlers run on the loop's thread, answer at once or later, or stream. All
  * functions are called there. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* internal.h - what the files of the HTTP server share; nobody else includes it.
  *
  * The library reads requests and writes answers on threads of its own. A request has two

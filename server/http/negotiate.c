@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* negotiate.c - Accept and Accept-Encoding headers */
 #include "server/http/negotiate.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* origin.c - checks of the Origin and Host headers */
 #include "server/http/origin.h"
 

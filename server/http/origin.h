@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* origin.h - what keeps other web pages in a user's browser out of a server without
  * tokens: cross-site posts and DNS rebinding */
 #ifndef RINGBENCH_SERVER_HTTP_ORIGIN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* reply.c - the answers: JSON, text, problem documents, files */
 #include <stdarg.h>
 #include <stdio.h>

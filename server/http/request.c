@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* request.c - the life of a request, and what a handler may ask of it */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* router.c - matching of targets against the table of routes */
 #include "server/http/router.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* router.h - which route answers a method and path */
 #ifndef RINGBENCH_SERVER_HTTP_ROUTER_H
 #define RINGBENCH_SERVER_HTTP_ROUTER_H

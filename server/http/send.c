@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* send.c - answers that are sent in pieces, streams and large texts: a queue of bytes for
  * each, which the library's threads take from
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* serve.c - requests on the loop: their handlers run here */
 #include "common/base/memory.h"
 #include "server/http/internal.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* static_files.c - loading and look-up of the web UI's files */
 #include "server/http/static_files.h"
 

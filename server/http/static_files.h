@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* static_files.h - the web UI's files, read once at start. A request only looks its path
  * up in a table, so no path can leave the directory. */
 #ifndef RINGBENCH_SERVER_HTTP_STATIC_FILES_H

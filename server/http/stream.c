@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stream.c - responses that go on: what their writers on the loop may do */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* target.c - percent-decoding and splitting of request targets */
 #include "server/http/target.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* target.h - a request's target taken apart: decoded path, its segments, query pairs */
 #ifndef RINGBENCH_SERVER_HTTP_TARGET_H
 #define RINGBENCH_SERVER_HTTP_TARGET_H

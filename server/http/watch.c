@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* watch.c - sockets that the library does not watch: the clients of suspended
  * connections may leave, and refused ones may still send */
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* encoding.c - a file as UTF-8, whichever encoding it has */
 #include "server/import/encoding.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* encoding.h - a file as UTF-8, whichever encoding it has */
 #ifndef RINGBENCH_SERVER_IMPORT_ENCODING_H
 #define RINGBENCH_SERVER_IMPORT_ENCODING_H

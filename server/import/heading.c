@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* heading.c - lines between the tables of a file that say what the next one is of */
 #include "server/import/heading.h"
 

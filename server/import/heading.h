@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* heading.h - lines between the tables of a file that say what the next one is of */
 #ifndef RINGBENCH_SERVER_IMPORT_HEADING_H
 #define RINGBENCH_SERVER_IMPORT_HEADING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* import.c - a file of another benchmark: its lines, and what they add up to */
 #include "server/import/import.h"
 

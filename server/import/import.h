@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* import.h - what other benchmarks printed, read: nccl-tests' text and JSON (-J)
  * from 2.10 on, and the blocking collectives of the OSU benchmarks. Plain functions over
  * bytes; what they print is in NVIDIA/nccl-tests, src/util.cu and src/common.cu, and in

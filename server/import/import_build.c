@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* import_build.c - tables, rows and ranks as they are read */
 #include "server/import/import_build.h"
 

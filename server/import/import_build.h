@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* import_build.h - what the readers of the formats share */
 #ifndef RINGBENCH_SERVER_IMPORT_IMPORT_BUILD_H
 #define RINGBENCH_SERVER_IMPORT_IMPORT_BUILD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_jobs.c - which processes of one log file are of one job */
 #include "server/import/nccl_jobs.h"
 

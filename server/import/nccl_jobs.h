@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_jobs.h - which processes of one log file are of one job */
 #ifndef RINGBENCH_SERVER_IMPORT_NCCL_JOBS_H
 #define RINGBENCH_SERVER_IMPORT_NCCL_JOBS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_json.c - what nccl-tests writes with -J */
 #include <stdio.h>
 #include <stdlib.h>

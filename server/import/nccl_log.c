@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_log.c - NCCL's own log that a job printed */
 #include "server/import/nccl_log.h"
 

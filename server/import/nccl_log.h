@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_log.h - NCCL's own log that a job printed, read for the ways it took */
 #ifndef RINGBENCH_SERVER_IMPORT_NCCL_LOG_H
 #define RINGBENCH_SERVER_IMPORT_NCCL_LOG_H

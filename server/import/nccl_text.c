@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_text.c - nccl-tests' text, whichever version printed it */
 #include <stdio.h>
 #include <stdlib.h>

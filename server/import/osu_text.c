@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* osu_text.c - the blocking collectives of the OSU benchmarks (OMB) */
 #include <ctype.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* torch_log.c - what PyTorch printed of a job that did not get on */
 #include "server/import/torch_log.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* torch_log.h - what PyTorch printed of a job that did not get on: its watchdog's lines,
  * and the last error that it got from NCCL
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* engine_call.c - commands of launchers, run as processes beside the loop */
 #include "server/launch/engine_call.h"
 

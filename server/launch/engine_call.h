@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* engine_call.h - run the commands of launchers and hooks as child processes */
 #ifndef RINGBENCH_SERVER_LAUNCH_ENGINE_CALL_H
 #define RINGBENCH_SERVER_LAUNCH_ENGINE_CALL_H

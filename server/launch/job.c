@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* job.c - one job of an engine: its state, and the commands that start, query and stop it
  */
 #include "server/launch/job.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* job.h - one job of an engine: its state, and the commands that start, query and stop
  * it. Private to server/launch. Times in `_ms` are of the wall clock, for people and the
  * next server; those in `_at` are the loop's (uv_now), by which things are due. */

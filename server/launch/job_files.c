@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* job_files.c - the files that a job shares with its nodes */
 #include "server/launch/job_files.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* job_files.h - the files that a job shares with its nodes: the token of its agents, the
  * server's certificate and the job's output. Private to server/launch. */
 #ifndef RINGBENCH_SERVER_LAUNCH_JOB_FILES_H

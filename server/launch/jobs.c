@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* jobs.c - the jobs that this server asked engines for: their list, whose command runs
  * next, and what runs and people ask of them */
 #include "server/launch/jobs.h"

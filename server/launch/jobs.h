@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* jobs.h - the jobs that this server asked engines for, each with nodes for a run and
  * what follows from it: started, queried, and stopped when no run needs them
  * (docs/reference/launchers.md). All of it on the loop's thread. A job is stored before

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* launcher.c - how this server gets nodes from an engine that has them */
 #include "server/launch/launcher.h"
 

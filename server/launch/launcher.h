@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* launcher.h - how this server gets nodes from an engine that has them: a file of
  * launchers.d, understood (docs/reference/launchers.md) */
 #ifndef RINGBENCH_SERVER_LAUNCH_LAUNCHER_H

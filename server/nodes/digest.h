@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* digest.h - SHA-256 as text */
 #ifndef RINGBENCH_SERVER_NODES_DIGEST_H
 #define RINGBENCH_SERVER_NODES_DIGEST_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* machine.c - what a run's nodes are and what runs on them */
 #include "server/nodes/machine.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* machine.h - what a run's nodes are and what runs on them, for the run's document: what
  * a figure may depend on, besides the spec, and what may change while the names stay */
 #ifndef RINGBENCH_SERVER_NODES_MACHINE_H

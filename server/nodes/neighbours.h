@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* neighbours.h - agents that share a machine
  *
  * They would bind their ranks to the same cores, each counting from the first. The boot

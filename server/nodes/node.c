@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* node.c - the nodes that agents registered, their commands and what occupies them */
 #include "server/nodes/node.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* node.h - the nodes that agents registered, their commands and what occupies them */
 #ifndef RINGBENCH_SERVER_NODES_NODE_H
 #define RINGBENCH_SERVER_NODES_NODE_H

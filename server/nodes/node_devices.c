@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* node_devices.c - whether a node has the GPUs and the NCCL libraries that a run names */
 #include "server/nodes/node_devices.h"
 

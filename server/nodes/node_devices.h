@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* node_devices.h - whether a node has the GPUs and the NCCL libraries that a run names */
 #ifndef RINGBENCH_SERVER_NODES_NODE_DEVICES_H
 #define RINGBENCH_SERVER_NODES_NODE_DEVICES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* placement.c - which nodes a waiting run gets */
 #include "server/nodes/placement.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* placement.h - which nodes a waiting run gets */
 #ifndef RINGBENCH_SERVER_NODES_PLACEMENT_H
 #define RINGBENCH_SERVER_NODES_PLACEMENT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* preflight_nodes.c - registered nodes, looked at before a run */
 #include "server/nodes/preflight_nodes.h"
 

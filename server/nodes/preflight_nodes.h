@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* preflight_nodes.h - registered nodes, looked at before a run: what is wrong with them,
  * and what their links allow */
 #ifndef RINGBENCH_SERVER_NODES_PREFLIGHT_NODES_H

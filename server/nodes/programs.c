@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* programs.c - the programs that nodes offer */
 #include "server/nodes/programs.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* programs.h - the programs that nodes offer (docs/reference/programs.md), and what a run
  * makes of them */
 #ifndef RINGBENCH_SERVER_NODES_PROGRAMS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_groups.c - which ranks of a run form communicators together */
 #include "server/nodes/run_groups.h"
 

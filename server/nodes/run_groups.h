@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_groups.h - which ranks of a run form communicators together */
 #ifndef RINGBENCH_SERVER_NODES_RUN_GROUPS_H
 #define RINGBENCH_SERVER_NODES_RUN_GROUPS_H

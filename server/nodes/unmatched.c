@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* unmatched.c - what the filters of a run leave nothing of, and what there is */
 #include "server/nodes/unmatched.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* unmatched.h - what the filters of a run leave nothing of, and what there is */
 #ifndef RINGBENCH_SERVER_NODES_UNMATCHED_H
 #define RINGBENCH_SERVER_NODES_UNMATCHED_H

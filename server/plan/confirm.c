@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* confirm.c - repeat measurements of suspects, paired with nodes that are known to be
  * good
  *

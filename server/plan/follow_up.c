@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* follow_up.c - the run to start after a run in order to find its slow node */
 #include "server/plan/follow_up.h"
 

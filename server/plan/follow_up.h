@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* follow_up.h - the run to start after a run over all of its nodes, to find the node that
  * slows them down. Pure: depends only on the run's document. */
 #ifndef RINGBENCH_SERVER_PLAN_FOLLOW_UP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pairs.c - all pairs of nodes, in rounds of pairs without a common node
  *
  * The rounds follow the circle method for round-robin tournaments: one node stays in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* patterns.h - the patterns of plan.h, one file each */
 #ifndef RINGBENCH_SERVER_PLAN_PATTERNS_H
 #define RINGBENCH_SERVER_PLAN_PATTERNS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plan.c - the groups of nodes that measure together in each round */
 #include "server/plan/plan.h"
 

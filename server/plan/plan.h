@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plan.h - the groups of nodes that measure together, in rounds, for each pattern
  *
  * The groups of a round have no node in common. A round that confirms suspects depends on

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* scaling.c - the first 1, 2, 4 ... nodes, and at last all nodes, one group after another
  *
  * A projection needs four node counts of 3 or more. The counts 4, 8 and 16 are too few,

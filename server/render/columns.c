@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* columns.c - a list of JSON objects as text, Markdown, CSV or NDJSON */
 #include "server/render/columns.h"
 

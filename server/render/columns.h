@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* columns.h - a list of JSON objects as a table: aligned text, Markdown, CSV, or one line
  * of JSON for each item */
 #ifndef RINGBENCH_SERVER_RENDER_COLUMNS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* compare_text.c - a comparison in each form */
 #include "server/render/compare_text.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* compare_text.h - a comparison as text, Markdown (for an issue tracker) or CSV (one line
  * for each band and size) */
 #ifndef RINGBENCH_SERVER_RENDER_COMPARE_TEXT_H

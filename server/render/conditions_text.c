@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* conditions_text.c - the conditions in which a case ran, as comment lines */
 #include "server/render/conditions_text.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* conditions_text.h - the conditions in which a case ran, as comment lines: the binding
  * of ranks when it changes, and notes on anything that may have changed the figures */
 #ifndef RINGBENCH_SERVER_RENDER_CONDITIONS_TEXT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* csv.c - result rows as RFC 4180 CSV */
 #include "server/render/csv.h"
 

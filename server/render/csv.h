@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* csv.h - result rows as RFC 4180 CSV: a header line, CRLF, quotes where needed */
 #ifndef RINGBENCH_SERVER_RENDER_CSV_H
 #define RINGBENCH_SERVER_RENDER_CSV_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* event_writer.c - output formats for a run's events or its result rows */
 #include "server/render/event_writer.h"
 

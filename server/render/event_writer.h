@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* event_writer.h - output formats for a run's events or its result rows. Takes events and
  * appends bytes; independent of sockets. */
 #ifndef RINGBENCH_SERVER_RENDER_EVENT_WRITER_H

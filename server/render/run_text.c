@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_text.c - a run as text for a terminal */
 #include "server/render/run_text.h"
 

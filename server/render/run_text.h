@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_text.h - a run as text for a terminal: comment lines about its progress, the table,
  * and a last line with the outcome */
 #ifndef RINGBENCH_SERVER_RENDER_RUN_TEXT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* table.c - result rows in the columns of nccl-tests */
 #include "server/render/table.h"
 

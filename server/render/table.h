@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* table.h - result rows in the columns of nccl-tests (NVIDIA/nccl-tests 2.19, util.cu),
  * with the out-of-place and in-place rows of a size in one line */
 #ifndef RINGBENCH_SERVER_RENDER_TABLE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* transport_text.c - the transports that a case used, as comment lines */
 #include "server/render/transport_text.h"
 

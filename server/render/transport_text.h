@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* transport_text.h - the transports that a case used, as comment lines */
 #ifndef RINGBENCH_SERVER_RENDER_TRANSPORT_TEXT_H
 #define RINGBENCH_SERVER_RENDER_TRANSPORT_TEXT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* trend_text.c - a page of a trend in each form */
 #include "server/render/trend_text.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* trend_text.h - a page of a trend in each form */
 #ifndef RINGBENCH_SERVER_RENDER_TREND_TEXT_H
 #define RINGBENCH_SERVER_RENDER_TREND_TEXT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tuner_csv.c - NCCL's fastest algorithm and protocol for each size, for NCCL's tuner
  * plugin */
 #include "server/render/tuner_csv.h"

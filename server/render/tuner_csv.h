@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tuner_csv.h - NCCL's fastest algorithm and protocol for each size, as the file that
  * NCCL's example tuner plugin loads (NVIDIA/nccl, plugins/tuner/example/plugin.c) */
 #ifndef RINGBENCH_SERVER_RENDER_TUNER_CSV_H

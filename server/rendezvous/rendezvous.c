@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rendezvous.c - TCPStore servers on the uv loop, one per case on a port of its own */
 #include "server/rendezvous/rendezvous.h"
 

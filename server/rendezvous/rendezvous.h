@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rendezvous.h - TCPStore servers on the uv loop: one per case on a port of its own, plus
  * optionally a standing one */
 #ifndef RINGBENCH_SERVER_RENDEZVOUS_RENDEZVOUS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rendezvous_peer.c - peers' addresses: comparing, the set that may connect, text */
 #include "server/rendezvous/rendezvous_peer.h"
 

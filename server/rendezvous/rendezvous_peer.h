@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rendezvous_peer.h - peers' addresses: comparing, the set that may connect, text */
 #ifndef RINGBENCH_SERVER_RENDEZVOUS_RENDEZVOUS_PEER_H
 #define RINGBENCH_SERVER_RENDEZVOUS_RENDEZVOUS_PEER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tcpstore_conn.c - one client's connection to a TCPStore */
 #include "server/rendezvous/tcpstore_conn.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tcpstore_conn.h - one client's connection to a TCPStore: reading, executing, writing,
  * and holding back a client that asks for more than it reads */
 #ifndef RINGBENCH_SERVER_RENDEZVOUS_TCPSTORE_CONN_H

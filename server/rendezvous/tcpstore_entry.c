@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tcpstore_entry.c - the inside of tcpstore_kv: keys with their values and queues */
 #include "server/rendezvous/tcpstore_entry.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tcpstore_entry.h - the inside of tcpstore_kv: a hash table of keys with their values
  * and queues, which bounds what it holds */
 #ifndef RINGBENCH_SERVER_RENDEZVOUS_TCPSTORE_ENTRY_H

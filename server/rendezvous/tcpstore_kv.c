@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tcpstore_kv.c - what each query of a TCPStore does, and who is woken by it */
 #include <assert.h>
 #include <endian.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tcpstore_kv.h - a TCPStore's values and queues, and the clients that wait for them. No
  * sockets. */
 #ifndef RINGBENCH_SERVER_RENDEZVOUS_TCPSTORE_KV_H

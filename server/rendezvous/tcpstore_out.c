@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tcpstore_out.c - replies to a client that are not sent yet */
 #include "server/rendezvous/tcpstore_out.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tcpstore_out.h - replies to a client that are not sent yet: bytes, and between them
  * long values, which are sent from where the store has them. No sockets. */
 #ifndef RINGBENCH_SERVER_RENDEZVOUS_TCPSTORE_OUT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tcpstore_refusal.c - why a TCPStore closes a connection, and a log of it that no client
  * can flood */
 #include "server/rendezvous/tcpstore_refusal.h"

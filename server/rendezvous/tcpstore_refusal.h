@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tcpstore_refusal.h - why a TCPStore closes a connection, and a log of it that no client
  * can flood */
 #ifndef RINGBENCH_SERVER_RENDEZVOUS_TCPSTORE_REFUSAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tcpstore_wire.c - PyTorch's TCPStore protocol: cutting a stream into requests */
 #include "server/rendezvous/tcpstore_wire.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tcpstore_wire.h - PyTorch's TCPStore protocol, versions 1 (torch before 2.1) and 2
  * (since 2.2): cutting a stream of bytes into requests, and writing replies. No I/O. */
 #ifndef RINGBENCH_SERVER_RENDEZVOUS_TCPSTORE_WIRE_H

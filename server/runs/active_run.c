@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* active_run.c - the runs that have not ended: their list, in the order of the queue */
 #include "server/runs/active_run.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* active_run.h - the runs that have not ended, as the queue has them */
 #ifndef RINGBENCH_SERVER_RUNS_ACTIVE_RUN_H
 #define RINGBENCH_SERVER_RUNS_ACTIVE_RUN_H

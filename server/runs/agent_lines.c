@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* agent_lines.c - the lines that agents send, and what they mean to a run */
 #include "server/runs/agent_lines.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* agent_lines.h - the lines that agents send, and what they mean to a run */
 #ifndef RINGBENCH_SERVER_RUNS_AGENT_LINES_H
 #define RINGBENCH_SERVER_RUNS_AGENT_LINES_H

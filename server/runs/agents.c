@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* agents.c - agents: their registration, their commands, their batches of events */
 #include "server/runs/agents.h"
 

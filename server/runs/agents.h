@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* agents.h - the agents of all nodes, and the nodes that they speak for
  * (docs/development/agent-protocol.md) */
 #ifndef RINGBENCH_SERVER_RUNS_AGENTS_H

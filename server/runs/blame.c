@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* blame.c - whom the end of a case names: data, and the sentence that people read */
 #include "server/runs/blame.h"
 

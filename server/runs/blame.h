@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* blame.h - whom the end of a case names: data, and the sentence that people read. The
  * data is "Blame" of docs/reference/api.md. */
 #ifndef RINGBENCH_SERVER_RUNS_BLAME_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* case_blame.c - whom a failed, late or stalled case names */
 #include "server/runs/case_blame.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* case_blame.h - whom a failed, late or stalled case names (see blame.h). Pure: reads the
  * case. */
 #ifndef RINGBENCH_SERVER_RUNS_CASE_BLAME_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* case_start.c - what a case needs to start: its rendezvous and the commands to its nodes
  */
 #include "server/runs/case_start.h"

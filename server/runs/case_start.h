@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* case_start.h - what a case needs to start: its rendezvous and the commands to its nodes
  */
 #ifndef RINGBENCH_SERVER_RUNS_CASE_START_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* case_transport.c - by which ways the ranks of a case said that they go */
 #include "server/runs/case_transport.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* case_transport.h - by which ways the ranks of a case said that they go */
 #ifndef RINGBENCH_SERVER_RUNS_CASE_TRANSPORT_H
 #define RINGBENCH_SERVER_RUNS_CASE_TRANSPORT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cases.c - the cases under way, of all runs */
 #include "server/runs/cases.h"
 

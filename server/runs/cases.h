@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cases.h - the cases under way, of all runs: who has joined, who is behind, whom to
  * blame, when to stop */
 #ifndef RINGBENCH_SERVER_RUNS_CASES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* counters.h - what happened since the start, for /metrics */
 #ifndef RINGBENCH_SERVER_RUNS_COUNTERS_H
 #define RINGBENCH_SERVER_RUNS_COUNTERS_H

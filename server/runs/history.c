@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* history.c - how long the latest completed runs took */
 #include "server/runs/history.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* history.h - how long the latest completed runs took, for who is to run the same again
  */
 #ifndef RINGBENCH_SERVER_RUNS_HISTORY_H

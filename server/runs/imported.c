@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* imported.c - a run of what another benchmark measured */
 #include "server/runs/imported.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* imported.h - a run of what another benchmark measured: as if it had come from nodes
  * here
  */

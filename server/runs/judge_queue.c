@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* judge_queue.c - runs that are judged one after the other */
 #include "server/runs/judge_queue.h"
 

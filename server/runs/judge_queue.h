@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* judge_queue.h - runs that are judged, one after the other in the order in
  * which they ended, so that each finds the values of those before it. In the background
  * the same is done for runs that a crash or an older server left without values, the

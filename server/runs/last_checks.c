@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* last_checks.c - what the checks of the latest runs came to */
 #include "server/runs/last_checks.h"
 

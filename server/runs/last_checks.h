@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* last_checks.h - what the checks of the latest runs came to, for those who watch for a
  * failure: of each check the last answer, told apart by the name of the run */
 #ifndef RINGBENCH_SERVER_RUNS_LAST_CHECKS_H

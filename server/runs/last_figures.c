@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* last_figures.c - what the latest runs came to */
 #include "server/runs/last_figures.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* last_figures.h - what the latest runs came to, for those who watch figures: of each
  * figure the last level, told apart by the run's name and backend */
 #ifndef RINGBENCH_SERVER_RUNS_LAST_FIGURES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* live_case.c - one case under way, from its rendezvous to its end */
 #include "server/runs/cases.h"
 

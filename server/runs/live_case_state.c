@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* live_case_state.c - the memory of a case under way */
 #include "server/runs/live_case_state.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* live_case_state.h - the structs behind cases.h, for the files that make them up */
 #ifndef RINGBENCH_SERVER_RUNS_LIVE_CASE_STATE_H
 #define RINGBENCH_SERVER_RUNS_LIVE_CASE_STATE_H

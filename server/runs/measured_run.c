@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* measured_run.c - a run with what each of its cases has measured */
 #include "server/runs/measured_run.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* measured_run.h - a run with what each of its cases has measured, out of the database */
 #ifndef RINGBENCH_SERVER_RUNS_MEASURED_RUN_H
 #define RINGBENCH_SERVER_RUNS_MEASURED_RUN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* node_claim.c - whether an agent may have a node's name */
 #include "server/runs/node_claim.h"
 

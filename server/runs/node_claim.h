@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* node_claim.h - whether an agent may have a node's name. Agents share their token; each
  * is told from the others by the key that it made and sends with every request. */
 #ifndef RINGBENCH_SERVER_RUNS_NODE_CLAIM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pace.c - how long the rows of a run take, and so how long the rest of it will */
 #include "server/runs/pace.h"
 

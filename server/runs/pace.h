@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pace.h - how long the rows of a run take, and so how long the rest of it will. Pure:
  * knows no clock. */
 #ifndef RINGBENCH_SERVER_RUNS_PACE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* recover.c - runs that were under way when the server last stopped */
 #include <stdio.h>
 #include <string.h>

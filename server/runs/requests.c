@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* requests.c - what people ask of the scheduler: runs, their cancellation, views */
 #include <jansson.h>
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rounds.c - a placed run's cases: which of them start now, and when none is left */
 #include "server/runs/rounds.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rounds.h - a placed run's cases: which of them start now, and when none is left. Those
  * of one round go side by side, on nodes of their own; without a pattern each case is a
  * round. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run.c - the model of a run: what its events add up to */
 #include "server/runs/run.h"
 

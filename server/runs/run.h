@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run.h - the model of a run: what its events add up to. Knows no sockets, no clock and
  * no store; replaying a run's events gives the same model, to the byte of its document.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_conditions.c - under which conditions each node ran a case */
 #include "server/runs/run_conditions.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_conditions.h - under which conditions each node ran a case: the event `conditions`,
  * kept as text, since a run may have thousands of cases on as many nodes */
 #ifndef RINGBENCH_SERVER_RUNS_RUN_CONDITIONS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_edit.c - changes to a run's labels and notes */
 #include "server/runs/run_edit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_edit.h - changes to a run's labels and notes, as JSON merge patches (RFC 7396) */
 #ifndef RINGBENCH_SERVER_RUNS_RUN_EDIT_H
 #define RINGBENCH_SERVER_RUNS_RUN_EDIT_H

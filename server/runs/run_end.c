@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_end.c - the end of a run: its checks are judged, then it is told */
 #include "server/runs/run_end.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_end.h - the end of a run: its checks are judged, then it is told */
 #ifndef RINGBENCH_SERVER_RUNS_RUN_END_H
 #define RINGBENCH_SERVER_RUNS_RUN_END_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_json.c - a run as docs/reference/api.md shows it */
 #include <stdint.h>
 #include <stdlib.h>

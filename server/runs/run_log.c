@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_log.c - the log of a run: events are folded, written, then shown */
 #include "server/runs/run_log.h"
 

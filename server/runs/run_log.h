@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_log.h - the log of a run: the only way in which its state changes */
 #ifndef RINGBENCH_SERVER_RUNS_RUN_LOG_H
 #define RINGBENCH_SERVER_RUNS_RUN_LOG_H

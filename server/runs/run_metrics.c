@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_metrics.c - what the figures that a program's ranks print add up to */
 #include "server/runs/run_metrics.h"
 

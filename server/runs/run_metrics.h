@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_metrics.h - what the figures that a program's ranks print add up to */
 #ifndef RINGBENCH_SERVER_RUNS_RUN_METRICS_H
 #define RINGBENCH_SERVER_RUNS_RUN_METRICS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_nodes.c - the nodes of a run and of its cases */
 #include "server/runs/run_nodes.h"
 

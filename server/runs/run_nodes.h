@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_nodes.h - the nodes of a run and of its cases */
 #ifndef RINGBENCH_SERVER_RUNS_RUN_NODES_H
 #define RINGBENCH_SERVER_RUNS_RUN_NODES_H

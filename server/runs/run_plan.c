@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_plan.c - the cases of a run that come later: of a pattern, round by round, and of
  * one without those that measure it again.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_plan.h - the cases of a run whose pattern is not `all`: they come round by round
  * (server/plan/plan.h), and each round by an event `plan`, which says on which nodes. A
  * run without a pattern that is slower than its baseline is measured again by one more */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* scheduler.c - the queue: who runs next, and when a run has ended */
 #include "server/runs/scheduler.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* scheduler.h - runs from acceptance to verdict: the queue, the nodes, the cases. All of
  * it lives on the loop's thread; what it decides is written to the store before it is
  * shown to anyone. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* scheduler_state.h - the struct behind scheduler.h, for the files that make it up */
 #ifndef RINGBENCH_SERVER_RUNS_SCHEDULER_STATE_H
 #define RINGBENCH_SERVER_RUNS_SCHEDULER_STATE_H

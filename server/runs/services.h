@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* services.h - what all modules of this folder use: the disk, the clock, the next tick */
 #ifndef RINGBENCH_SERVER_RUNS_SERVICES_H
 #define RINGBENCH_SERVER_RUNS_SERVICES_H

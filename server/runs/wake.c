@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* wake.c - when the scheduler next looks at its deadlines, and whether at its queue */
 #include "server/runs/wake.h"
 

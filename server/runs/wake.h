@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* wake.h - when the scheduler next looks at its deadlines, and whether at its queue */
 #ifndef RINGBENCH_SERVER_RUNS_WAKE_H
 #define RINGBENCH_SERVER_RUNS_WAKE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* artifacts_read.c - the texts of runs, out of the database */
 #include "common/base/json_util.h"
 #include "server/store/store_artifacts.h"

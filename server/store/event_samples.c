@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* event_samples.c - the arrays of a result that few ask for */
 #include "server/store/event_samples.h"
 

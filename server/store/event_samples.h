@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* event_samples.h - the arrays of a result that few ask for, kept beside its event and in
  * no stream: those that are KEPT_APART (row_fields.h) */
 #ifndef RINGBENCH_SERVER_STORE_EVENT_SAMPLES_H

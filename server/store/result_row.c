@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* result_row.c - a row of the table `results` */
 #include "server/store/result_row.h"
 

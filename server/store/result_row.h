@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* result_row.h - a row of the table `results`: what is known of a result beside its event
  */
 #ifndef RINGBENCH_SERVER_STORE_RESULT_ROW_H

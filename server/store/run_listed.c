@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_listed.c - a run as a list of runs shows it */
 #include "server/store/run_listed.h"
 

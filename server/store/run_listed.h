@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_listed.h - a run as a list of runs shows it: its document without what is long */
 #ifndef RINGBENCH_SERVER_STORE_RUN_LISTED_H
 #define RINGBENCH_SERVER_STORE_RUN_LISTED_H

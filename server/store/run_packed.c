@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_packed.c - a run's document for another thread */
 #include "server/store/run_packed.h"
 

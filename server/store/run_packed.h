@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_packed.h - a run's document for another thread: each of its cases is the text of an
  * object, which is made once and read by many. Other members may be shared, too, and are
  * never changed. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* runs_read.c - the list of runs, out of the database */
 #include "server/store/runs_read.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* runs_read.h - the list of runs, out of the database */
 #ifndef RINGBENCH_SERVER_STORE_RUNS_READ_H
 #define RINGBENCH_SERVER_STORE_RUNS_READ_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store.c - the runs on disk: what runs on the loop's thread */
 #include "server/store/store.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store.h - the runs on disk: SQLite in WAL mode behind one writer thread with group
  * commit (synchronous FULL) and three reader threads: for what is read by key, for
  * summaries and pages, which may take long, and for what compares several runs. Calls

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_artifacts.h - texts that belong to runs: what nodes sent of a case, and what they
  * were. Those that are the same are there once, by their digest, until the last run that
  * has them is deleted. */

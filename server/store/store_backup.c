@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_backup.c - a copy of the database */
 #include "server/store/store_backup.h"
 

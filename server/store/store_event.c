@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_event.c - an event as it is stored, and pages of them */
 #include "server/store/store_event.h"
 

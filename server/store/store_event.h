@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_event.h - an event as it is stored, and pages of them */
 #ifndef RINGBENCH_SERVER_STORE_STORE_EVENT_H
 #define RINGBENCH_SERVER_STORE_STORE_EVENT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_ops.c - what the operations of writes do in the database */
 #include "server/store/store_ops.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_ops.h - what the operations of writes do in the database. Belongs to the writer's
  * thread and is part of its transactions. */
 #ifndef RINGBENCH_SERVER_STORE_STORE_OPS_H

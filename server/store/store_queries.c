@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_queries.c - what is asked of one run or node */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_reader.c - a reader thread: calls functions one after the other with a connection
  * of its own */
 #include "server/store/store_reader.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_reader.h - a reader thread: calls functions one after the other with a connection
  * of its own. Calls come from the loop's thread. */
 #ifndef RINGBENCH_SERVER_STORE_STORE_READER_H

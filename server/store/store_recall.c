@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_recall.c - runs and their logs, for a server that starts */
 #include "server/store/store_recall.h"
 

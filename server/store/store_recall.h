@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_recall.h - runs and their logs, for a server that starts;
  * see store.h */
 #ifndef RINGBENCH_SERVER_STORE_STORE_RECALL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_results.c - results, out of the database */
 #include "server/store/store_results.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_results.h - summaries and pages of results, out of the database */
 #ifndef RINGBENCH_SERVER_STORE_STORE_RESULTS_H
 #define RINGBENCH_SERVER_STORE_STORE_RESULTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_rows.c - what a statement selects, as JSON */
 #include "server/store/store_rows.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_rows.h - what a statement selects, as JSON: each row an object whose members have
  * the names of the columns. A column NAME:json has JSON, and a column ":text" or ":json"
  * is the row itself. */

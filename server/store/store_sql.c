@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_sql.c - the database file: opening, schema, statements, SQLite's errors */
 #include "server/store/store_sql.h"
 

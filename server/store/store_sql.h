@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_sql.h - the database file: opening, schema, statements, SQLite's errors */
 #ifndef RINGBENCH_SERVER_STORE_STORE_SQL_H
 #define RINGBENCH_SERVER_STORE_STORE_SQL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_trends.h - what runs came to: a value for each of their figures, by which they
  * are found again over all runs; and the runs that somebody accepted as baselines.
  *

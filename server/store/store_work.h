@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_work.h - functions of the store's callers on its threads of reads, and what they
  * read there */
 #ifndef RINGBENCH_SERVER_STORE_STORE_WORK_H

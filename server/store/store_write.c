@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_write.c - building a store_write */
 #include "server/store/store_write.h"
 

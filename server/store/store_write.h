@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_write.h - what one store_write holds: its operations, in order */
 #ifndef RINGBENCH_SERVER_STORE_STORE_WRITE_H
 #define RINGBENCH_SERVER_STORE_STORE_WRITE_H

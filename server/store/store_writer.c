@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_writer.c - the writer thread: takes what is queued, commits it as one
  * transaction, hands it back */
 #include "server/store/store_writer.h"

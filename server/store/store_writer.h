@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_writer.h - the writer thread: takes what is queued, commits it as one
  * transaction, hands it back. Calls come from the loop's thread. */
 #ifndef RINGBENCH_SERVER_STORE_STORE_WRITER_H

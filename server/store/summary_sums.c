@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* summary_sums.c - what a run's results add up to, computed by SQLite */
 #include "server/store/summary_sums.h"
 

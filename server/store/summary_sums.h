@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* summary_sums.h - what a run's results add up to, computed by SQLite */
 #ifndef RINGBENCH_SERVER_STORE_SUMMARY_SUMS_H
 #define RINGBENCH_SERVER_STORE_SUMMARY_SUMS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* trends_read.c - values of runs and baselines, out of the database */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* result_record.c - the fields of a result that summaries need */
 #include "server/summary/result_record.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* result_record.h - the fields of a result that summaries need besides its event text */
 #ifndef RINGBENCH_SERVER_SUMMARY_RESULT_RECORD_H
 #define RINGBENCH_SERVER_SUMMARY_RESULT_RECORD_H

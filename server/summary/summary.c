@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* summary.c - the parts of a run's summary that need neither records nor the database */
 #include "server/summary/summary.h"
 

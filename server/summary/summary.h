@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* summary.h - aggregated results of a run: one point for each size of each series, and
  * program figures, both thinned for charts. A run of a million rows gives the same few
  * thousand points as a small run. */

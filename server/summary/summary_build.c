@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* summary_build.c - builds series from points, thinned for charts */
 #include "server/summary/result_record.h"
 #include "server/summary/summary_build.h"

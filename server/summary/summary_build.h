@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* summary_build.h - builds series from points, thinned for charts. Pure. */
 #ifndef RINGBENCH_SERVER_SUMMARY_SUMMARY_BUILD_H
 #define RINGBENCH_SERVER_SUMMARY_SUMMARY_BUILD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* summary_json.c - a summary as the JSON in docs/reference/api.md */
 #include "server/summary/summary_json.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* summary_json.h - a summary as the JSON in docs/reference/api.md */
 #ifndef RINGBENCH_SERVER_SUMMARY_SUMMARY_JSON_H
 #define RINGBENCH_SERVER_SUMMARY_SUMMARY_JSON_H

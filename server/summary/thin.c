@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* thin.c - thins a line's points but keeps its extremes and alarms */
 #include "server/summary/thin.h"
 

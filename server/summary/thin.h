@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* thin.h - thins a line's points but keeps its extremes and alarms. Pure. */
 #ifndef RINGBENCH_SERVER_SUMMARY_THIN_H
 #define RINGBENCH_SERVER_SUMMARY_THIN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* actions.c - which hooks are run for what a watch has found, and what came of them */
 #include "server/watches/actions.h"
 

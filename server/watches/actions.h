@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* actions.h - which hooks are run for what a watch has found, and what came of them.
  * Pure: functions of the documents of the watch (sweep.h) and of nodes (standing.h).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* calendar.h - when a watch is due. Pure: all times are milliseconds since 1970 that the
  * caller gives; times of day are UTC. */
 #ifndef RINGBENCH_SERVER_WATCHES_CALENDAR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* chain.c - what follows when a run of a watch has ended */
 #include "server/watches/chain.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* chain.h - what follows when a run of a watch has ended. Pure: it follows from the run's
  * document (docs/reference/api.md).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hook.c - hooks: commands that the server runs when a watch finds something */
 #include "server/watches/hook.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hook.h - hooks: commands that the server runs when a watch finds something, read from
  * the files of hooks.d (docs/reference/watches.md, "Hooks") */
 #ifndef RINGBENCH_SERVER_WATCHES_HOOK_H

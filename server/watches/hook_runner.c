@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hook_runner.c - the commands of hooks that are due */
 #include "server/watches/hook_runner.h"
 

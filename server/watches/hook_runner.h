@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hook_runner.h - the commands of hooks that are due. On the loop's thread. */
 #ifndef RINGBENCH_SERVER_WATCHES_HOOK_RUNNER_H
 #define RINGBENCH_SERVER_WATCHES_HOOK_RUNNER_H

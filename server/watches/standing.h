@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* standing.h - whether a node is a suspect. Pure: functions of the node's document and of
  * what runs of watches said.
  *

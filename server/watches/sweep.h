@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sweep.h - one time that a watch measures its nodes, and what its row keeps of it. Pure:
  * functions of the row's document and of times and runs that the caller gives.
  *

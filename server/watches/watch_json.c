@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* watch_json.c - a watch as docs/reference/api.md shows it */
 #include "server/watches/watch_json.h"
 

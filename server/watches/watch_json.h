@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* watch_json.h - a watch as docs/reference/api.md shows it. Pure. */
 #ifndef RINGBENCH_SERVER_WATCHES_WATCH_JSON_H
 #define RINGBENCH_SERVER_WATCHES_WATCH_JSON_H

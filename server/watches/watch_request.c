@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* watch_request.c - what a watch is asked to do */
 #include "server/watches/watch_request.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* watch_request.h - what a watch is asked to do: the body of POST /watches, understood */
 #ifndef RINGBENCH_SERVER_WATCHES_WATCH_REQUEST_H
 #define RINGBENCH_SERVER_WATCHES_WATCH_REQUEST_H

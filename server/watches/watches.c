@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* watches.c - specs that the server runs by itself, again and again */
 #include "server/watches/watches.h"
 

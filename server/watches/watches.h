@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* watches.h - specs that the server runs by itself, again and again, to find nodes that
  * became slow (docs/reference/watches.md). All of it on the loop's thread. A run becomes
  * durable together with the row of its watch, so that the next server knows how far it

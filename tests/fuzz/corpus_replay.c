@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* corpus_replay.c - gives a fuzzer's function the files of its corpus, once each, in any
  * build
  *

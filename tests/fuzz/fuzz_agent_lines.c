@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_agent_lines.c - what the agent reads from others: commands of the server, and the
  * event and output lines of workers */
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_cpu_list.c - any text that should be a list of CPUs: its ranges are in order, and
  * it meets itself */
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_http_text.c - everything that reads text from a request's head: the target with
  * its query, the router, and the headers that we take apart ourselves. Input: "METHOD
  * TARGET", a newline, a header's value. */

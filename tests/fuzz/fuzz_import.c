@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_import.c - files of other benchmarks: whatever somebody uploads */
 #include <math.h>
 #include <stdint.h>

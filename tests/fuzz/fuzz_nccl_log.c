@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_nccl_log.c - NCCL's log of a whole job, as somebody uploads it: read, parted into
  * jobs and judged */
 #include <stdint.h>

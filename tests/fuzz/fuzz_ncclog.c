@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_ncclog.c - lines of NCCL's log: outside input, whatever a library prints */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_pci.c - configuration spaces of bridges: what a device says of itself */
 #include "agent/inventory/pci.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_program.c - files of programs.d, arguments of runs, and lines that programs print.
  * The input has three parts, cut at zero bytes. */
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_run_spec.c - any body of POST /runs: it is refused with reasons, or its effective
  * form is accepted and says the same, to a worker too */
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_tcpstore.c - TCPStore's parser and store under hostile clients of both versions,
  * whose bytes come in any pieces */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_topology.c - the topology that a node sends, alone and held against itself */
 #include <stdint.h>
 #include <stdlib.h>

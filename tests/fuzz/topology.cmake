@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 fuzz_test(topology rb_analysis)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // agent.test.mjs - how an agent registers with a server, and when it leaves
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // agent_delivery.test.mjs - what an agent has to tell arrives once, whatever fails meanwhile
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

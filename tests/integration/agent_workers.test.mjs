@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // agent_workers.test.mjs - what an agent starts, passes on, stops and reports of workers
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

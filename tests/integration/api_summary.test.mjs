@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // api_summary.test.mjs - what the server adds up and foretells, held against what it measured
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

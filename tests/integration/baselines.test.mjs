@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // baselines.test.mjs - accepting a run is an act with who, when and why, and finds those like it
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

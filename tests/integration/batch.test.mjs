@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // batch.test.mjs - agents that a launcher of parallel programs started, several on a node
 import assert from 'node:assert/strict';
 import path from 'node:path';

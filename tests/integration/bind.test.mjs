@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // bind.test.mjs - where ranks run, and what is said of it and of the machine
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

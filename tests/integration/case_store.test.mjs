@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // case_store.test.mjs - who reaches the store of a case, and what they find there
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // clean_text.test.mjs - what others say reaches terminals and logs as text, not as commands
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

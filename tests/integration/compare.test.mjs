@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // compare.test.mjs - two runs, or two combinations of one, compared as a user asks for it
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

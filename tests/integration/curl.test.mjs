@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // curl.test.mjs - what the server tells a person with curl to do works as it stands
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';

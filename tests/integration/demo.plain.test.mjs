@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // demo.plain.test.mjs - scripts/demo, with programs that are already built
 import assert from 'node:assert/strict';
 import path from 'node:path';

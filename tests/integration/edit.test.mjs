@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // edit.test.mjs - labels and notes of runs that go on and of runs that have ended
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // environment.test.mjs - what workers and programs find in their environment: what a run may
 // set, what needs the node's consent, and what they inherit
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // examples.test.mjs - each folder of examples/ does what its README says, with simulated nodes;
 // torch_standing.test.mjs has the one for torchrun
 import assert from 'node:assert/strict';

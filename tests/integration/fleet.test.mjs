@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // fleet.test.mjs - ringbench-sim and a real server: rows like those of real workers, slow parts that
 // the server names, and nothing left behind
 import assert from 'node:assert/strict';

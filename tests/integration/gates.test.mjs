@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // gates.test.mjs - a run's checks: what passes, what fails, and that no data is never a pass
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // gpu_script.plain.test.mjs - tests/gpu/run, as it would go on a machine with one GPU: over the
 // emulated libraries, with stand-ins for nvidia-smi, mpirun and nccl-tests
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // groups.test.mjs - several communicators at once, hypercube and alltoallv, chosen devices
 // and libraries, and nodes that do not reach each other
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // host_ways.test.mjs - what carried the host backend's bytes is in the results, by pair of nodes
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

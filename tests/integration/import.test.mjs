@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // import.test.mjs - what other benchmarks printed becomes runs like any others
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

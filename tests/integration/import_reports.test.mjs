@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // import_reports.test.mjs - files in the forms of other people's reports come to the right answer
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

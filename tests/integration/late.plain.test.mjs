@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // late.plain.test.mjs - a rank that really comes late is named, over TCP between hosts whose clocks
 // differ, and one that does not is not
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // launch.test.mjs - runs whose nodes come from a launcher, and which runs use the nodes of a job
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

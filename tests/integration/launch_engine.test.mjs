@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // launch_engine.test.mjs - jobs are started, asked after and ended, whatever their engine says
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // launch_rights.test.mjs - which launchers a server takes, and who may use one for what
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // lingering.test.mjs - a process that is stuck in the driver, which nothing kills, keeps its
 // GPU from the next case, and the server hears of it
 import assert from 'node:assert/strict';

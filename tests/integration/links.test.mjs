@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // links.test.mjs - links between the Markdown pages of the repository lead somewhere
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

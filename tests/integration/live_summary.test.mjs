@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // live_summary.test.mjs - the summary of a run as its stream has it, and as it is asked for
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // losses.test.mjs - what dies, hangs or fills up in the middle of a run, and what is left
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

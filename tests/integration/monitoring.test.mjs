@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // monitoring.test.mjs - the dashboard and the alerts ask only for what /metrics has
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';

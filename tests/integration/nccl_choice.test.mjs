@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // nccl_choice.test.mjs - how NCCL does a row's calls, as each version's profiler tells it: the emulated
 // NCCL looks the worker's plugin up in it and calls it as that version does
 // (tests/nccl_emulation/profiler.c)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // nccl_emulated.test.mjs - runs on "GPUs": the NCCL worker over libraries that stand in for
 // CUDA and NCCL (tests/nccl_emulation)
 import assert from 'node:assert/strict';

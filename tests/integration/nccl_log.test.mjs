@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // nccl_log.test.mjs - what NCCL's log says is there while a run goes on
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // nccl_losses.test.mjs - who is named when one of several communicators on "GPUs" breaks,
 // and when a GPU does not answer
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // netns.mjs - hosts of our own: network namespaces on a bridge, their links shaped
 //
 // The bridge lives in a namespace of its own, so the machine's own network stays as it is.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // node_identity.test.mjs - who may speak for a node, and for which ranks
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

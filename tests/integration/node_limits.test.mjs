@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // node_limits.test.mjs - how many nodes there may be, and how much they may say of themselves
 import assert from 'node:assert/strict';
 import http from 'node:http';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // node_twins.test.mjs - machines of tests/data/nodes as agents and their probes tell of them: what preflight finds of each is
 // what its tree says, with evidence and what mends it, and nothing of one that is well
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // openapi.test.mjs - what the server says of itself, held against what it answers
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

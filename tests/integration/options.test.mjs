@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // options.test.mjs - what programs say of their options before they do anything
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // page.test.mjs - the web UI as it is built and served: small, few files, kept by browsers
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

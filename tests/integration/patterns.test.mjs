@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // patterns.test.mjs - runs whose nodes measure in groups: pairs, more and more of them
 import assert from 'node:assert/strict';
 import { exec } from 'node:child_process';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // pbs.test.mjs - the shipped job script and launcher, with commands that do as PBS's manual says
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // preflight.test.mjs - what is found of nodes before a run is said, and keeps it from starting where that is asked for
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

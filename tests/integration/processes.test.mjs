@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // processes.test.mjs - what a program starts and leaves behind: nothing outlives its case or
 // its agent, and a node is not idle before
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // program.test.mjs - programs of the nodes' administrators: offered, started without a
 // shell, watched, and their figures as results
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // projection.test.mjs - what a run's figures say of what it did not measure: more nodes, held
 // against a run on as many, and a step of training
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // python_client.test.mjs - client/python/ringbench.py: its requests are those of openapi.json, and it
 // does what it says with a real server
 import assert from 'node:assert/strict';

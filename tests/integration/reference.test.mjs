@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // reference.test.mjs - the tables of docs/reference, made of what the programs themselves say:
 // /openapi.json, /metrics and --help. RINGBENCH_WRITE_GOLDEN=1 writes them anew.
 import assert from 'node:assert/strict';

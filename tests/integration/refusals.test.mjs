@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // refusals.test.mjs - what bad input gets: the right status and a problem document that
 // says what would be right
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // reload.test.mjs - SIGHUP: the server reads its tokens and its certificate again
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

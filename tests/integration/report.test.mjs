@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // report.test.mjs - a run as one file: whole, harmless, honest about what it is
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // retention.test.mjs - which runs stay, a copy of them, and a look at the configuration
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

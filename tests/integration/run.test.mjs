@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // run.test.mjs - a run from its POST to its results, as a user sees it
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

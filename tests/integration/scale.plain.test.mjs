@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // scale.plain.test.mjs - more nodes than people look at one by one
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // script.test.mjs - the script ringbench, as people and jobs call it
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // shaped.plain.test.mjs - four hosts of our own on links of a known rate: what is measured must be
 // that rate, a slow host must be found, and a link that is cut must be noticed
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sim.test.mjs - simulated runs through a real server and agents: many ranks, the same
 // rows for the same seed, faults to their end, and "simulated" wherever figures show
 import assert from 'node:assert/strict';

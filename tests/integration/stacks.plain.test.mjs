@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // stacks.plain.test.mjs - where a rank hangs is quoted from its stack
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // standing.test.mjs - the standing rendezvous of the server, as its users and those who run
 // it see it
 import assert from 'node:assert/strict';

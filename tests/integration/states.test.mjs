@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // states.test.mjs - docs/reference/states.md, held against what the server says of itself
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

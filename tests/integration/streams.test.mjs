@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // streams.test.mjs - runs that are followed by several clients at once, and ends in the middle of that:
 // what the server's threads do together (a push runs this file under the thread sanitizer, too)
 import assert from 'node:assert/strict';

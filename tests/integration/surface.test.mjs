@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // surface.test.mjs - what a person with curl, or a monitor, stumbles over
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // topology.test.mjs - files that a run brings for NCCL, and the topology that NCCL writes
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';

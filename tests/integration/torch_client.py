@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the installed PyTorch has to be told to be a client of a store that is not its own:
 import it first. Run as a program, it is torchrun."""
 import importlib

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // torch_programs.test.mjs - the programs of deploy/ with real PyTorch: gloo on CPUs, ranks
 // of two nodes that meet in the server's store. Skipped where there is no PyTorch.
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // torch_standing.test.mjs - real PyTorch at the standing rendezvous: torchrun's c10d
 // backend, and TCPStore clients beside those of another protocol version. Skipped where
 // there is no PyTorch.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Real PyTorch clients against our TCPStore: torch_store.py PATH-OF-tcpstore_serve.
 
 Exits 77 (skipped) with the reason where torch is not installed."""

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // trends.test.mjs - what runs came to over time, held against what they measured
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tuner.test.mjs - what a matrix over NCCL's algorithms says, as NCCL's tuner reads it
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

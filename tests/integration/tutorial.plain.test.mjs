@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tutorial.plain.test.mjs - the pages that quote what the programs print: docs/tutorial, whose
 // commands are run, and docs/troubleshooting.md
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // vendor.plain.test.mjs - the page's libraries without npm: from the registry that the user names, if
 // they have the hashes of the lock file
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // watches.test.mjs - the server runs a spec by itself, again and again
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

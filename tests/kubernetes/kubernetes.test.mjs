@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // kubernetes.test.mjs - what kubectl makes of deploy/kubernetes is what the API takes: no unknown
 // field, each of its type (by the types that are published of the API), and fits together
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // podman.mjs FOLDER - what kubectl makes of the overlay host, as far as `podman kube play` (4.3)
 // takes it: FOLDER has the tokens in place of the secret, the DaemonSet's pod is one of its own,
 // and what a kubelet fills in stands there

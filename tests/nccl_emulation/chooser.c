@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* chooser.c - the algorithm that the emulated NCCL takes for a call */
 #include "tests/nccl_emulation/chooser.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* chooser.h - the algorithm that the emulated NCCL takes for a call */
 #ifndef RINGBENCH_TESTS_NCCL_EMULATION_CHOOSER_H
 #define RINGBENCH_TESTS_NCCL_EMULATION_CHOOSER_H

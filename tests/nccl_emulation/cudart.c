@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cudart.c - the emulated CUDA runtime: devices, memory, streams, events */
 #include "tests/nccl_emulation/cudart.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cudart.h - the emulated CUDA runtime: "GPU" memory is host memory, streams are threads
  *
  * What it takes of the interface is what agent/worker/nccl/cuda_lib.c looks for. */

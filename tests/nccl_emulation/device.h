@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* device.h - enough of CUDA C to compile the data kernels for the CPU: included before
  * agent/worker/nccl/data_kernels.cu */
 #ifndef RINGBENCH_TESTS_NCCL_EMULATION_DEVICE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* dump.c - the topology that the emulated NCCL writes: two sockets with a switch each,
  * on it GPUs and a NIC, in the form of NCCL's src/graph/xml.cc */
 #include "tests/nccl_emulation/dump.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kernels.c - the data kernels of the emulated CUDA runtime, compiled for the CPU from
  * the source that nvcc compiles for GPUs */
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nccl.c - the emulated NCCL: communicators, groups, and its calls */
 #include "tests/nccl_emulation/nccl.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nccl.h - the emulated NCCL: it moves real bytes between processes of one machine
  *
  * What it takes of the interface is what agent/worker/nccl/nccl_lib.c looks for. Built

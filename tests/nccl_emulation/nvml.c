@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nvml.c - stands in for NVML: it says what a folder says of the machine's GPUs, `nvml`
  * in RINGBENCH_ROOT, with a folder for each by its place on the bus and in that a file
  * for each fact (tests/data/nodes). What has no file is not supported. Without the folder

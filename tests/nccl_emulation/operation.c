@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* operation.c - one operation of the emulated NCCL on its stream: who sends what to whom
  */
 #include "tests/nccl_emulation/operation.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* operation.h - one operation of the emulated NCCL on its stream */
 #ifndef RINGBENCH_TESTS_NCCL_EMULATION_OPERATION_H
 #define RINGBENCH_TESTS_NCCL_EMULATION_OPERATION_H

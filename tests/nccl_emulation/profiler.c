@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* profiler.c - the emulated NCCL's side of its profiler interface */
 #include "tests/nccl_emulation/profiler.h"
 

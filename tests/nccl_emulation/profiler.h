@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* profiler.h - the emulated NCCL's side of its profiler interface
  *
  * As each version of NCCL does it (the setting nccl), with what plugins stumble over. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* reduction.c - what the emulated NCCL adds up */
 #include "tests/nccl_emulation/reduction.h"
 

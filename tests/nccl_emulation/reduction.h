@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* reduction.h - what the emulated NCCL adds up, as NCCL would: rounded after each step */
 #ifndef RINGBENCH_TESTS_NCCL_EMULATION_REDUCTION_H
 #define RINGBENCH_TESTS_NCCL_EMULATION_REDUCTION_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* say.c - lines that the emulated NCCL prints with NCCL_DEBUG=INFO. As NCCL does, it
  * writes to stdout and never flushes (src/debug.cc): the worker has to see to that. */
 #include "tests/nccl_emulation/say.h"

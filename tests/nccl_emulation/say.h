@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* say.h - what the emulated NCCL prints with NCCL_DEBUG=INFO: lines of 2.28 */
 #ifndef RINGBENCH_TESTS_NCCL_EMULATION_SAY_H
 #define RINGBENCH_TESTS_NCCL_EMULATION_SAY_H

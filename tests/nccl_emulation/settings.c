@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* settings.c - what the emulated libraries are told to be, and to do wrong */
 #include "tests/nccl_emulation/settings.h"
 

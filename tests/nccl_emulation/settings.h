@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* settings.h - what the emulated libraries are told to be, and to do wrong
  *
  * RINGBENCH_EMULATION is a list NAME[@RANK][=VALUE],...; an item with a rank counts only

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stream.c - a stream of the emulated CUDA runtime */
 #include "tests/nccl_emulation/stream.h"
 

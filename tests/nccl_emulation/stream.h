@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stream.h - a stream of the emulated CUDA runtime: a thread that does one thing after
  * the other, or records it while it is captured */
 #ifndef RINGBENCH_TESTS_NCCL_EMULATION_STREAM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* windows.c - memory of the emulated NCCL, and what of it is registered
  *
  * As the real ones do it (2.27: ncclCommWindowRegister in src/register/register.cc; 2.28

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* windows.h - memory of the emulated NCCL, and what of it is registered */
 #ifndef RINGBENCH_TESTS_NCCL_EMULATION_WINDOWS_H
 #define RINGBENCH_TESTS_NCCL_EMULATION_WINDOWS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* wire.c - bytes between the processes of an emulated communicator */
 #include "tests/nccl_emulation/wire.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* wire.h - bytes between the processes of an emulated communicator
  *
  * One ring buffer in shared memory for each ordered pair of ranks. The memory is a memfd

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* replay_runs.c - compare each run of a database with what its log of events adds up to
  *
  * usage: replay_runs DIR, where no server uses DIR/ringbench.db

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cluster.mjs - a Slurm of one's own: munged, slurmctld and five slurmd on this machine, in a
 // folder, on ports and in a namespace of processes that go with it
 import { execFileSync } from 'node:child_process';

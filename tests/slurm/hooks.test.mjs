@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // hooks.test.mjs - the shipped hooks drain a suspect of a real Slurm and resume it, and nothing else
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // launch.test.mjs - launched runs of a real Slurm at a server with TLS, whose certificate a private CA signed
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';

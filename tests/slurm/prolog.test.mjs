@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // prolog.test.mjs - the shipped prolog takes a sick node of a real Slurm out of use, and no other
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

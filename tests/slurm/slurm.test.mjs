@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // slurm.test.mjs - nodes of a real Slurm: the shipped job script as it is, and the shipped launcher
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 unit_tests(agent LIBS rb_agent TESTS
     agent_config backoff bind_plan capture case_input case_process cgroup command env_known
     env_policy event_line inherit inventory leftovers lines log_pipe machine_sample

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 unit_tests(analysis LIBS rb_import rb_plan rb_analysis rb_agent rb_worker_sim m TESTS
     finding budget carried case_values ceiling compare compare_cases compare_level culprit gate hang
     json_differences lateness level preflight projection states stats

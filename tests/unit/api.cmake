@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 unit_tests(api LIBS rb_api rb_render TESTS
     catchup columns compare_text csv event_writer noise routes run_text table trend_text tuner_csv)
 unit_define(routes SOURCE_DIR="${CMAKE_SOURCE_DIR}"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* case_fixture.h - the case file that a test's worker processes read */
 #ifndef RINGBENCH_TESTS_UNIT_CASE_FIXTURE_H
 #define RINGBENCH_TESTS_UNIT_CASE_FIXTURE_H

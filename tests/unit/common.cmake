@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 unit_tests(common LIBS rb_common TESTS
     bands buf clean_text clock collective conditions cpu_list error headline ids json_util
     mentions ncclog options order_stat placed problem row_fields run_spec run_spec_nccl secret_file

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* compare_fixture.h - cases whose values a test makes up */
 #ifndef RINGBENCH_TESTS_UNIT_COMPARE_FIXTURE_H
 #define RINGBENCH_TESTS_UNIT_COMPARE_FIXTURE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* event_fixture.h - pages of events as JSON */
 #ifndef RINGBENCH_TESTS_UNIT_EVENT_FIXTURE_H
 #define RINGBENCH_TESTS_UNIT_EVENT_FIXTURE_H

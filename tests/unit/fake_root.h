@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fake_root.h - a folder that stands for a host's / */
 #ifndef RINGBENCH_TESTS_UNIT_FAKE_ROOT_H
 #define RINGBENCH_TESTS_UNIT_FAKE_ROOT_H

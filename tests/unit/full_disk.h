@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* full_disk.h - a disk that refuses what a store writes */
 #ifndef RINGBENCH_TESTS_UNIT_FULL_DISK_H
 #define RINGBENCH_TESTS_UNIT_FULL_DISK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gate_trial.h - a gate tried on runs whose scatter is known: bench/gate_power.c prints
  * how often it is wrong and what it finds, a unit test holds the main figures */
 #ifndef RINGBENCH_TESTS_GATE_TRIAL_H

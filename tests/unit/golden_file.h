@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* golden_file.h - compare output with a file of tests/unit/golden; to accept a change on
  * purpose, run the test with RINGBENCH_WRITE_GOLDEN=1 and look at the difference */
 #ifndef RINGBENCH_TESTS_UNIT_GOLDEN_FILE_H

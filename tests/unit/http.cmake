@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 add_library(http_fixture STATIC ${CMAKE_CURRENT_LIST_DIR}/http_fixture.c)
 target_link_libraries(http_fixture PUBLIC rb_http Threads::Threads PRIVATE PkgConfig::CMOCKA)
 

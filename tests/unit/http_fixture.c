@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* http_fixture.c - a server with one handler per behaviour, and a client that sees bytes
  */
 #include "http_fixture.h"

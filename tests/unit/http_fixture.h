@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* http_fixture.h - an HTTP server on its own thread and a raw client for its tests */
 #ifndef RINGBENCH_TESTS_UNIT_HTTP_FIXTURE_H
 #define RINGBENCH_TESTS_UNIT_HTTP_FIXTURE_H

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 unit_test(engine_call rb_launch rb_common)
 target_link_options(units_engine_call PRIVATE -Wl,--wrap=kill)
 # A store that takes its time.

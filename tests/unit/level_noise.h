@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* level_noise.h - levels of a series of runs in which nothing changes */
 #ifndef RINGBENCH_LEVEL_NOISE_H
 #define RINGBENCH_LEVEL_NOISE_H

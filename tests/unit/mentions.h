@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mentions.h - whether a message has the names and numbers that it should, in their order
  *
  * One test compares a sentence of the product; the others look for names and numbers, so

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 if(TARGET rb_worker_nccl)
     unit_tests(nccl LIBS rb_worker_nccl TESTS
         nccl_identity nccl_interface nccl_lib nccl_profiler nccl_releases shared_object)

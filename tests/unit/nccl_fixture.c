@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_fixture.c - four processes of the NCCL worker over emulated libraries */
 #include "tests/unit/nccl_fixture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_fixture.h - four processes of the NCCL worker over emulated libraries */
 #ifndef RINGBENCH_TESTS_NCCL_FIXTURE_H
 #define RINGBENCH_TESTS_NCCL_FIXTURE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* node_tree.h - the machines of tests/data/nodes as folders (its README.md has the form)
  */
 #ifndef RINGBENCH_TESTS_UNIT_NODE_TREE_H

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 unit_tests(rendezvous LIBS rb_rendezvous rb_common TESTS
     rendezvous rendezvous_limits rendezvous_peer rendezvous_standing
     tcpstore_kv tcpstore_out tcpstore_standing tcpstore_wire)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rendezvous_fixture.h - a rendezvous on a loop in a thread of its own, and blocking
  * clients that know nothing of the server's code */
 #ifndef RINGBENCH_TESTS_UNIT_RENDEZVOUS_FIXTURE_H

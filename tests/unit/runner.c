@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* runner.c - the main of every program of unit tests: runs the tests of one file
  *
  *     units_common row_fields            all tests of test_row_fields.c

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* scheduler_fixture.h - a scheduler with a real store and rendezvous, and agents that the
  * test plays */
 #ifndef RINGBENCH_TESTS_UNIT_SCHEDULER_FIXTURE_H

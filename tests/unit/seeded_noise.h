@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* seeded_noise.h - times as machines give them, from a seed: what statistics are tried on
  */
 #ifndef RINGBENCH_TESTS_SEEDED_NOISE_H

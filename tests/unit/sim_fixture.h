@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sim_fixture.h - a simulated cluster: nodes n0, n1, ... of as many ranks each */
 #ifndef RINGBENCH_TESTS_UNIT_SIM_FIXTURE_H
 #define RINGBENCH_TESTS_UNIT_SIM_FIXTURE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* spec_fixture.h - JSON and run specs from the text of a test */
 #ifndef RINGBENCH_TESTS_UNIT_SPEC_FIXTURE_H
 #define RINGBENCH_TESTS_UNIT_SPEC_FIXTURE_H

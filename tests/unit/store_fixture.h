@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_fixture.h - a store in a folder of its own, and callbacks that can be waited for
  */
 #ifndef RINGBENCH_TESTS_UNIT_STORE_FIXTURE_H

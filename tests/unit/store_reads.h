@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_reads.h - reads of the store for tests, on its threads as the API does them */
 #ifndef RINGBENCH_TESTS_UNIT_STORE_READS_H
 #define RINGBENCH_TESTS_UNIT_STORE_READS_H

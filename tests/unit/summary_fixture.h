@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* summary_fixture.h - a summary of records, through a database in memory */
 #ifndef RINGBENCH_TESTS_UNIT_SUMMARY_FIXTURE_H
 #define RINGBENCH_TESTS_UNIT_SUMMARY_FIXTURE_H

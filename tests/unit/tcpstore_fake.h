@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tcpstore_fake.h - a client of the store's keys that has no socket */
 #ifndef RINGBENCH_TESTS_UNIT_TCPSTORE_FAKE_H
 #define RINGBENCH_TESTS_UNIT_TCPSTORE_FAKE_H

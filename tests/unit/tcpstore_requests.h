@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tcpstore_requests.h - TCPStore requests as bytes, written from the protocol and not
  * from the server's code */
 #ifndef RINGBENCH_TESTS_UNIT_TCPSTORE_REQUESTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test.h - what a file of C unit tests includes: cmocka, the C library, and a macro that
  * defines a test and registers it
  *

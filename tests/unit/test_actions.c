@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_actions.c - which hooks are run for what a watch has found */
 #include "server/watches/actions.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_affinity.c - a rank keeps to the CPUs that it was given */
 #include <sched.h>
 

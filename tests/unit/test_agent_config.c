@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_agent_config.c - the agent's options, their defaults and what is refused */
 #include <sys/stat.h>
 

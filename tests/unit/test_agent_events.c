@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_agent_events.c - what agents say that is long, cut, late or of another time */
 #include "server/finding/verdict.h"
 #include "server/nodes/digest.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_arrival.c - who comes late is found though no two machines' clocks agree */
 #include "agent/worker/bench/arrival.h"
 #include "tests/unit/seeded_noise.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_auth.c - the token file and what tokens allow */
 #include <sys/stat.h>
 

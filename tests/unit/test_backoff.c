@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_backoff.c - waits that double, with a random half */
 #include "agent/link/backoff.h"
 #include "tests/unit/test.h"

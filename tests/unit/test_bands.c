@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_bands.c - in which band a size is judged */
 #include "common/spec/bands.h"
 #include "tests/unit/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_bench_state.c - parts of the bench loop over a backend that moves nothing */
 #include "agent/worker/bench/arrival.h"
 #include "agent/worker/bench/check.h"

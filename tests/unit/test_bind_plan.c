@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_bind_plan.c - which CPUs ranks get, on machines that are made up */
 #include "agent/bind/plan.h"
 #include "tests/unit/mentions.h"

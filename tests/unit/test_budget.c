@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_budget.c - what a step's communication takes by a measured curve */
 #include "common/base/json_util.h"
 #include "server/analysis/budget.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_buf.c - a buffer that grows up to a stated maximum */
 #include "common/base/buf.h"
 #include "tests/unit/test.h"

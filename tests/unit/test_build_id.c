@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_build_id.c - workers of a case must be of one build */
 #include "agent/worker/bench/build_id.h"
 #include "common/base/version.h"

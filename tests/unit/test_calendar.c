@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_calendar.c - when a watch is due */
 #include "server/watches/calendar.h"
 #include "tests/unit/test.h"

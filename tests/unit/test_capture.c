@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_capture.c - the beginning and the end of an output stream */
 #include "agent/case/capture.h"
 #include "tests/unit/test.h"

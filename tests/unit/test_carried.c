@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_carried.c - whether network ports carried what ranks move between nodes */
 #include "server/analysis/carried.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_case_file.c - what a worker accepts as its case */
 #include "agent/worker/bench/case_file.h"
 #include "common/base/json_util.h"

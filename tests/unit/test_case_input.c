@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_case_input.c - a worker's environment, and its case file's name */
 #include "agent/process/case_input.h"
 #include "common/base/json_util.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_case_process.c - ringbench-case as its agent sees it: it answers, and nothing of a
  * case outlives it, whoever is killed */
 #include <sys/prctl.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_case_values.c - what each case of a run has measured */
 #include "tests/unit/summary_fixture.h"
 #include "tests/unit/test.h"

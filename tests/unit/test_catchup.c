@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_catchup.c - every event of a run once and in order, from two sources */
 #include "server/api/catchup.h"
 #include "tests/unit/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_ceiling.c - what links allow follows from what agents say of them */
 #include "agent/inventory/inventory.h"
 #include "common/base/json_util.h"

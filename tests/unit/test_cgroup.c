@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_cgroup.c - a case's cgroup stays while its maker lives, and no longer */
 #include <fcntl.h>
 #include <limits.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_change_points.c - changes that are there are found, dated and sized; where nothing
  * changes, nothing is found. bench/judge_levels.c prints the whole table. */
 #include "server/analysis/change_points.h"

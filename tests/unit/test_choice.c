@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_choice.c - whether the algorithm that ran is one that was asked for */
 #include "test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_clean_text.c - any bytes made fit for JSON, terminals and names */
 #include "common/base/clean_text.h"
 #include "tests/unit/test.h"

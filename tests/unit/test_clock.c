@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_clock.c - wall time for people, monotonic time for deadlines */
 #include <time.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_collective.c - names and arithmetic of the collectives: tests/vectors has the
  * values, worked by hand from nccl-tests' rules: count0 = size / element; A(x) = x down
  * to a multiple of 16 bytes */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_columns.c - lists as tables */
 #include "server/render/columns.h"
 #include "tests/unit/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_command.c - what the server tells the agent to do */
 #include "agent/link/command.h"
 #include "common/base/json_util.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_compare.c - from the values of cases to an answer and a sentence */
 #include "server/analysis/compare.h"
 #include "server/analysis/compare_sentence.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_compare_cases.c - which cases are compared, which are pairs, and in what sides
  * differ */
 #include "common/base/json_util.h"

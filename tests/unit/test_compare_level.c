@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_compare_level.c - how often verdicts are wrong, and how often they find what is
  * there: comparisons of simulated cases, whose noise is known
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_compare_text.c - comparisons whose names and labels are meant to do harm */
 #include "server/render/compare_text.h"
 #include "tests/unit/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_conditions.c - the numbers beside a case: their table, their sentences, the docs.
  * After a change of the table RINGBENCH_WRITE_GOLDEN=1 writes the docs' part anew. */
 #include "common/base/buf.h"

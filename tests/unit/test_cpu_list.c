@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_cpu_list.c - CPUs as the kernel lists them */
 #include "common/base/cpu_list.h"
 #include "tests/unit/test.h"

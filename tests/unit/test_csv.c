@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_csv.c - result rows as CSV */
 #include "common/base/json_util.h"
 #include "server/render/csv.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_culprit.c - the slow node, link or rack of seeded fleets is named, and of healthy
  * ones nothing is
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_emulated_graph.c - the emulated CUDA runtime captures as CUDA does: it records,
  * replays, and refuses what must not be done meanwhile */
 #include <sched.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_emulated_nccl.c - the emulated NCCL refuses what the real ones refuse */
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_engine_call.c - commands of launchers: how they end, and what they said */
 #include "server/launch/engine_call.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_env_known.c - every variable that the libraries installed here know was judged */
 #include <glob.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_env_policy.c - which variables a run may set */
 #include "common/base/env_policy.h"
 #include "tests/unit/test.h"

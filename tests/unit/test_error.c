@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_error.c - what failures say */
 #include "common/base/error.h"
 #include "tests/unit/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_event_line.c - which lines of a worker are events */
 #include "agent/case/event_line.h"
 #include "tests/unit/test.h"

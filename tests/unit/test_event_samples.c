@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_event_samples.c - samples are kept beside a result's text, and come back */
 #include "common/base/json_util.h"
 #include "common/result/row_fields.h"

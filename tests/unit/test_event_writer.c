@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_event_writer.c - events and rows in the forms in which they are sent */
 #include "common/base/json_util.h"
 #include "server/render/event_writer.h"

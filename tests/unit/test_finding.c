@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_finding.c - sentences made of templates, and the table of all messages */
 #include <string.h>
 

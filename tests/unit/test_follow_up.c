@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_follow_up.c - what a run is followed by, to find its slow node */
 #include "common/base/json_util.h"
 #include "server/plan/follow_up.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_gate.c - checks of a run: passed, failed, or not evaluated for want of data */
 #include "common/base/json_util.h"
 #include "server/analysis/gate.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_greeting.c - strangers at a rank's port: at the port itself, and at real workers
  */
 #include <arpa/inet.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_hang.c - who is named when no rank gets on, and when nobody is */
 #include "common/base/json_util.h"
 #include "server/analysis/hang.h"

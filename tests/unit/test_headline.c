@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_headline.c - medians of values as they come, and the one figure of a run */
 #include "common/base/json_util.h"
 #include "common/result/headline.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_history.c - a run takes as long as the last ones like it */
 #include "common/base/json_util.h"
 #include "server/runs/history.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_host_collectives.c - every collective, type and reduction over real processes:
  * sharing memory, over sockets, and mixed */
 #include <sys/prctl.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_host_memory.c - how much host memory a rank may take */
 #include "agent/worker/host/memory.h"
 #include "tests/unit/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_http.c - requests that are answered at once: routing, bodies, limits, roles */
 #include <sys/stat.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_http_crowd.c - more connections than there is room for: who goes, and who gets in
  */
 #include <sys/resource.h>

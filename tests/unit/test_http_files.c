@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_http_files.c - the web UI as a browser gets it */
 #include <sys/stat.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_http_later.c - answers that come later: parked requests, streams, closing */
 #include <sys/socket.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_http_tls.c - the same server over TLS, and what an unfinished handshake costs */
 #include <curl/curl.h>
 #include <poll.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_ids.c - random identifiers */
 #include "common/base/clock.h"
 #include "common/base/ids.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_import.c - files of other benchmarks are read row by row, and what they lack is
  * said */
 #include "common/base/json_util.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_inherit.c - what workers get of the agent's environment */
 #include "agent/config/inherit.h"
 #include "tests/unit/test.h"

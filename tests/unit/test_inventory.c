@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_inventory.c - hosts read from folders that stand for their / */
 #include <arpa/inet.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_jobs.c - a job is started when the store has it, and ends when no run needs it */
 #include <sys/stat.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_json_differences.c - in what two inventories differ */
 #include "server/analysis/json_differences.h"
 #include "tests/unit/test.h"

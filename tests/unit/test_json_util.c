@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_json_util.c - short forms for JSON */
 #include <sys/stat.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_judge_queue.c - runs that ended get their values, also those of an older server
  */
 #include "tests/unit/store_fixture.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_last_checks.c - the last answer of each check, of not too many */
 #include "common/base/json_util.h"
 #include "server/runs/last_checks.h"

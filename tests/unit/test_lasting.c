@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_lasting.c - changes that stay are found soon and dated right; where nothing
  * changes, nothing is found. bench/judge_levels.c prints the whole table. */
 #include "server/analysis/lasting.h"

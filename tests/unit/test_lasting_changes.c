@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_lasting_changes.c - lasting changes of the figures of one run */
 #include "server/analysis/lasting_changes.h"
 #include "common/base/json_util.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_lateness.c - a late rank is told from noise */
 #include "common/base/json_util.h"
 #include "common/base/order_stat.h"

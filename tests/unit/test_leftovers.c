@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_leftovers.c - the cases that a killed agent leaves, and who it was */
 #include <sys/stat.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_level.c - a new run beside runs like it: how often it is called unusual when
  * nothing changed, and when something did
  *

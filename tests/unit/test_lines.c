@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_lines.c - streams cut into lines */
 #include "agent/case/lines.h"
 #include "tests/unit/test.h"

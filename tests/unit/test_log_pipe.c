@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_log_pipe.c - what processes write to a named pipe arrives, and none of them waits
  * for longer than the loop takes to come round */
 #include <sys/stat.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_machine.c - a run's document says what its nodes were */
 #include "common/base/json_util.h"
 #include "server/nodes/machine.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_machine_sample.c - what the kernel has counted, on hosts that are made up */
 #include "agent/machine/sample.h"
 #include "tests/unit/fake_root.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_mentions.c - what tests find in a message, and what they do not */
 #include "tests/unit/mentions.h"
 #include "tests/unit/test.h"

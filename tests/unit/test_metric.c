@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_metric.c - figures found in a program's output */
 #include "agent/case/metric.h"
 #include "common/base/buf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_nccl_abi.c - the worker's declarations of CUDA and NCCL agree with their headers
  *
  * The compiler checks the functions: a difference fails the build. */

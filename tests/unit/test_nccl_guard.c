@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_nccl_guard.c - calls that do not return, over the NCCL worker's processes and
  * emulated libraries */
 #include <sys/wait.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_nccl_identity.c - which ranks can form a communicator, and the reason if not */
 #include "agent/worker/nccl/nccl_identity.h"
 #include "tests/unit/mentions.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_nccl_interface.c - the interface that NCCL will take for its sockets */
 #include <sys/socket.h>
 

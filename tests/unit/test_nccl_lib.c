@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_nccl_lib.c - what a libnccl's file says of itself */
 #include "agent/worker/nccl/nccl_lib.h"
 #include "tests/unit/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_nccl_options.c - what shapes the timed loop, over the NCCL worker's processes and
  * emulated libraries */
 #include <sys/wait.h>

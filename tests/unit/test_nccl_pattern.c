@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_nccl_pattern.c - what device code computes element by element is what the host
  * writes in blocks */
 #include "agent/worker/data/pattern.h"

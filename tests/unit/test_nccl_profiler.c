@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_nccl_profiler.c - what NCCL tells its profiler plugin of a call. That NCCL finds
  * the plugin is for tests/integration/nccl_choice.test.mjs. */
 #include "agent/worker/nccl/nccl_profiler.h"

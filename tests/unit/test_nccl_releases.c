@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_nccl_releases.c - the worker's declarations, symbols and kernels agree with
  * releases of NCCL and CUDA, as far as that shows without a GPU */
 #include "agent/worker/nccl/cuda_lib.h"

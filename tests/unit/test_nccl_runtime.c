@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_nccl_runtime.c - which CUDA runtime and NCCL the worker takes, over emulated ones,
  * and what its probe refuses */
 #include <sys/stat.h>

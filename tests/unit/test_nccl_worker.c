@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_nccl_worker.c - the NCCL worker's processes over emulated libraries */
 #include <sys/wait.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_ncclog.c - what NCCL's own log says of a communicator */
 #include "common/ncclog/ncclog_set.h"
 #include "common/ncclog/pattern.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_negotiate.c - Accept and Accept-Encoding, as a table */
 #include "server/http/negotiate.h"
 #include "tests/unit/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_node.c - registration, commands and occupation of nodes */
 #include "common/base/json_util.h"
 #include "server/nodes/node.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_node_neighbours.c - agents that share a machine */
 #include "server/nodes/neighbours.h"
 #include "tests/unit/test.h"

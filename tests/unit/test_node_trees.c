@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_node_trees.c - machines of tests/data/nodes, and what tells a sick one */
 #include "agent/inventory/inventory.h"
 #include "agent/inventory/pci.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_noise.c - what a run says of how certain its rows are */
 #include "test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_numeric.c - the small floating point formats, against their definitions */
 #include "agent/worker/data/numeric.h"
 #include "tests/unit/test.h"

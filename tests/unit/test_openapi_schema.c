@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_openapi_schema.c - the short notation of schemas in openapi.json */
 #include "server/api/openapi_schema.h"
 #include "tests/unit/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_openapi_texts.c - a reader of openapi.json finds an example of each operation, and
  * a description of each member and parameter */
 #include "server/api/openapi_texts.h"

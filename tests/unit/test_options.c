@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_options.c - a program's options from command line, environment and file */
 #include "common/base/options.h"
 #include "tests/unit/mentions.h"

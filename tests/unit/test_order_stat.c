@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_order_stat.c - quantiles, and intervals of a median that cover it */
 #include "common/base/order_stat.h"
 #include "tests/unit/seeded_noise.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_origin.c - which pages may talk to a server without tokens */
 #include "server/http/origin.h"
 #include "tests/unit/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_outbox.c - events numbered, progress replaced, refused events stood in for */
 #include "agent/link/outbox.h"
 #include "common/base/json_util.h"

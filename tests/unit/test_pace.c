@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_pace.c - a run's rest is told from its rows, or not at all */
 #include "server/runs/pace.h"
 #include "tests/unit/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_params.c - parameters by the table of their route, of requests without a server */
 #include <stdarg.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_pattern.c - check data: exact in any order, different where it matters */
 #include "agent/worker/data/pattern.h"
 #include "agent/worker/host/reduce.h"

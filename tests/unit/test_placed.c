@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_placed.c - the nodes of a case as its case file has them */
 #include "common/base/json_util.h"
 #include "common/spec/placed.h"

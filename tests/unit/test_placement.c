@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_placement.c - which nodes a waiting run gets, and what it is told when it gets
  * none */
 #include "common/base/json_util.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_plan.c - which nodes of a run measure together, round by round */
 #include "server/plan/plan.h"
 #include "tests/unit/mentions.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_ports.c - which ports count, and what they have carried, on hosts that are made up
  */
 #include "agent/machine/ports.h"

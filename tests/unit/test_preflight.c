@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_preflight.c - a node that is well has no finding, a sick one its own */
 #include "common/base/json_util.h"
 #include "server/analysis/preflight_check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_probe.c - a worker that takes its time is heard all the same */
 #include <sys/stat.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_problem.c - faults in someone's input, shown as a problem document */
 #include "common/base/json_util.h"
 #include "common/base/problem.h"

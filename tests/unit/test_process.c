@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_process.c - processes of a case: what they wrote is read to its end, and nothing
  * of a tree outlives it */
 #include <sched.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_process_state.c - what the kernel does with a process */
 #include <sys/wait.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_program.c - files of programs.d, and the argument vectors made from them */
 #include "agent/process/program.h"
 #include "common/base/json_util.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_program_schema.c - parameters of programs: their declaration and arguments */
 #include "common/base/json_util.h"
 #include "common/spec/program_schema.h"

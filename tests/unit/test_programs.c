@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_programs.c - what nodes offer, whom a program's run gets, and what its figures add
  * up to */
 #include "common/base/json_util.h"

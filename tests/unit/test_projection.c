@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_projection.c - projected times compared with those of rings whose terms are known,
  * and of the simulation's model. With RINGBENCH_PRINT_TABLES it prints the table that
  * bench/MEASUREMENTS.md sums up. Everything is a function of fixed seeds. */

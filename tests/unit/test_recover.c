@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_recover.c - what a server takes up of the runs that it finds unfinished. The test
  * writes the database that a killed server left, and starts a scheduler on it. */
 #include "tests/unit/store_fixture.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_reduce.c - the reduction loops against scalar arithmetic */
 #include "agent/worker/data/numeric.h"
 #include "agent/worker/host/reduce.h"

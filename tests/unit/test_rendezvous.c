@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_rendezvous.c - TCPStores over real sockets */
 #include "tests/unit/rendezvous_fixture.h"
 #include "tests/unit/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_rendezvous_client.c - the TCPStore client against a small store, and against a
  * peer that misbehaves */
 #include <arpa/inet.h>

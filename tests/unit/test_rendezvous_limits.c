@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_rendezvous_limits.c - what a TCPStore takes from its clients, and no more */
 #include "tests/unit/rendezvous_fixture.h"
 #include "tests/unit/test.h"

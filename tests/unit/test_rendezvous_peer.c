@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_rendezvous_peer.c - who may connect */
 #include <arpa/inet.h>
 #include <uv.h>

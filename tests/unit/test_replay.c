@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_replay.c - whatever agents, people and the clock do in whichever order: a run's
  * document is what its log adds up to, to the byte */
 #include "server/runs/run.h"

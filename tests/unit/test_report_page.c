@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_report_page.c - text of strangers inside a page */
 #include "server/api/report_data.h"
 #include "server/api/report_page.h"

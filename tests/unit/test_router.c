@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_router.c - which route a method and path reach */
 #include "server/http/router.h"
 #include "tests/unit/test.h"

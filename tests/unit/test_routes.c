@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_routes.c - each route is described in openapi.json, agents' also on their page */
 #include <ctype.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_row_fields.c - the table of a result's fields is sound, and the docs show it.
  * After a change of the table RINGBENCH_WRITE_GOLDEN=1 writes the docs' part anew. */
 #include "common/base/buf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_run.c - a run's model is what its events add up to */
 #include "common/base/json_util.h"
 #include "server/runs/run.h"

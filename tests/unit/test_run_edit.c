@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_run_edit.c - merge patches of a run's labels and notes: what is refused, and that
  * each change leads there and back */
 #include <string.h>

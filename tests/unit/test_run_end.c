@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_run_end.c - the end of runs that asked for checks */
 #include "tests/unit/scheduler_fixture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_run_matrix.c - the cases that a run's matrix makes, and their order */
 #include "common/base/json_util.h"
 #include "common/spec/run_matrix.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_run_spec.c - what a run may ask for, and what is said of the rest */
 #include "common/base/buf.h"
 #include "common/base/json_util.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_run_spec_nccl.c - what a run may ask of the NCCL backend alone */
 #include "common/base/json_util.h"
 #include "common/spec/run_spec.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_run_text.c - a run as text, from recorded events */
 #include "golden_file.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_safe_regex.c - regular expressions that someone else wrote */
 #include "common/base/safe_regex.h"
 #include "tests/unit/test.h"

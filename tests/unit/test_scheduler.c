@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_scheduler.c - runs through the real store and rendezvous, with agents played by
  * the test: what they report, and what becomes of the run */
 #include "tests/unit/scheduler_fixture.h"

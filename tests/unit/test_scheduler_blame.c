@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_scheduler_blame.c - whom a failed run names, by what its agents said */
 #include "tests/unit/mentions.h"
 #include "tests/unit/scheduler_fixture.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_scheduler_nodes.c - nodes that wait, fall silent, come back and are many */
 #include "common/base/time_scale.h"
 #include "server/runs/scheduler_state.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_secret_file.c - which files with secrets are read */
 #include <sys/stat.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_series.c - the order of a case's rows */
 #include "common/spec/series.h"
 #include "tests/unit/test.h"

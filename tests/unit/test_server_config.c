@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_server_config.c - the server's options: each rule refused, and each overridden */
 #include "server/config.h"
 #include "tests/unit/test.h"

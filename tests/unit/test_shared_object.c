@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_shared_object.c - libraries that are looked for at run time */
 #include "agent/worker/base/shared_object.h"
 #include "tests/unit/test.h"

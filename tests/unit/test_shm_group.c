@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_shm_group.c - ranks of one host map each other's segments */
 #include <sys/wait.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_sim_model.c - the model's times compared with numbers worked by hand
  *
  * Without noise, with the default latencies (8 us, 2 us a step, 5 us a level) and bus

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_sim_noise.c - noise that is random to look at and the same each time */
 #include "agent/worker/sim/noise.h"
 #include "tests/unit/sim_fixture.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_sim_params.c - the variables of a simulation, and which of them are refused */
 #include "agent/worker/sim/sim_params.h"
 #include "tests/unit/mentions.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_sim_worker.c - simulated workers as processes: rows, noise, faults */
 #include <sys/wait.h>
 

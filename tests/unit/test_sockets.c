@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_sockets.c - several sockets per peer, between real processes */
 #include <poll.h>
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_spec_docs.c - openapi.json and the docs agree with the table of run spec fields.
  * docs/reference/spec.md is made from openapi.json: tests/integration/reference.test.mjs
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_split.c - which ranks form a communicator together */
 #include "common/spec/split.h"
 #include "tests/unit/test.h"

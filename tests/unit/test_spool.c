@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_spool.c - unacknowledged lines on disk, in order, none lost */
 #include <dirent.h>
 #include <fcntl.h>

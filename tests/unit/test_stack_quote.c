@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_stack_quote.c - what is quoted of a worker's stacks */
 #include "agent/case/stack_quote.h"
 #include "tests/unit/test.h"

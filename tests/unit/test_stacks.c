@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_stacks.c - what a process says of its threads when it is asked by SIGUSR2 */
 #include <dlfcn.h>
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_standing.c - whether a node is a suspect */
 #include "server/watches/standing.h"
 

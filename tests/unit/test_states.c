@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_states.c - two states are found where there are two, and not where there is noise
  */
 #include "server/analysis/states.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_static_files.c - which files are read and under which paths they are found */
 #include "server/http/static_files.h"
 #include "web_tree.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_stats.c - the statistics, beside what SciPy makes of the same values */
 #include "tests/unit/test.h"
 #include "tests/unit/vectors.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_stopping.c - a row ends when its median is known, and the interval that says so
  * covers it however early it ended */
 #include "agent/worker/bench/stopping.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_store.c - what is written can be read, in order, once, and after a restart */
 #include <poll.h>
 

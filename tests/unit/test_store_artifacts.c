@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_store_artifacts.c - texts of runs: each once, as long as a run has it */
 #include "tests/unit/store_fixture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_store_faults.c - full disks, killed servers, foreign and damaged files */
 #include "tests/unit/full_disk.h"
 #include "tests/unit/store_fixture.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_store_pages.c - pages of results, runs of a node, and what became of it */
 #include "tests/unit/store_fixture.h"
 #include "tests/unit/test.h"

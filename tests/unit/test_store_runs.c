@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_store_runs.c - the list of runs: its order, its pages, how many there are, and
  * that each question is answered from an index */
 #include "server/finding/verdict.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_store_trends.c - values of runs are found again over all runs, and so are runs
  * that were accepted as baselines */
 #include "tests/unit/store_fixture.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_summary.c - a summary says what all of a run's results say, up to one event */
 #include <sqlite3.h>
 

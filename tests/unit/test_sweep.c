@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_sweep.c - one time that a watch measures its nodes */
 #include "server/watches/sweep.h"
 

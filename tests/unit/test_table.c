@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_table.c - result rows in nccl-tests' columns */
 #include "golden_file.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_target.c - decoding and splitting of request targets */
 #include "server/http/target.h"
 #include "tests/unit/test.h"

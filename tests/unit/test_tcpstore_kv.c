@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_tcpstore_kv.c - what each query answers, and who is woken when */
 #include "tests/unit/tcpstore_fake.h"
 #include "tests/unit/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_tcpstore_out.c - replies that are made of bytes and of the store's own values */
 #include "server/rendezvous/tcpstore_out.h"
 #include "tests/unit/tcpstore_fake.h"

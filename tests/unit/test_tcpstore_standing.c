@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_tcpstore_standing.c - keys that expire and limits for each rendezvous id, on a
  * clock of the test's own */
 #include <malloc.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_tcpstore_wire.c - requests are the same however the stream is cut */
 #include "server/rendezvous/tcpstore_wire.h"
 #include "tests/unit/mentions.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_thin.c - what was remarkable in a line stays when it is thinned */
 #include "server/summary/thin.h"
 #include "tests/unit/test.h"

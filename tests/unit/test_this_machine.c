@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_this_machine.c - the machine that this program runs on */
 #include "common/base/fnv.h"
 #include "common/base/this_machine.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_threshold.c - the checks that a run spec may ask for, and what is said of others
  */
 #include "common/base/json_util.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_timed.c - what is called between two readings of the clock, and in which order */
 #include "test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_topology.c - whether nodes are alike by what NCCL wrote of them: nodes with faults
  * are named, and values that are each node's own are no fault. The nodes are made from
  * the form that NVIDIA/nccl, src/graph/xml.cc writes; two files are real. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_torch_log.c - which rank is behind, as PyTorch's watchdog tells it, and what NCCL
  * told PyTorch last */
 #include "tests/unit/mentions.h"

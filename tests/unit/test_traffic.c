@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_traffic.c - who sends how much to whom in alltoallv */
 #include "common/spec/traffic.h"
 #include "tests/unit/spec_fixture.h"

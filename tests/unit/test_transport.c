@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_transport.c - by which ways NCCL and the host backend went in a case, by pair of
  * nodes, and what speaks against them */
 #include "common/base/json_util.h"

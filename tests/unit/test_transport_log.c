@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_transport_log.c - by which ways a job went, and what speaks against them, from the
  * log that NCCL printed */
 #include "common/base/buf.h"

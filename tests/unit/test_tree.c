@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_tree.c - the control plane of a case, over real processes */
 #include <netinet/in.h>
 #include <netinet/tcp.h>

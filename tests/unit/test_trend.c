@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_trend.c - what a page of trends says of its series */
 #include "server/analysis/trend.h"
 #include "common/base/json_util.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_trend_text.c - a page of a trend for a terminal */
 #include "server/render/trend_text.h"
 #include "tests/unit/test.h"

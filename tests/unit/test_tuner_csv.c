@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_tuner_csv.c - the file of NCCL's tuner has the winners by size, and no others */
 #include "server/render/tuner_csv.h"
 #include "tests/unit/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_ucx_lanes.c - what UCX prints of its lanes, read */
 #include "agent/worker/host/ucx_lanes.h"
 #include "tests/unit/test.h"

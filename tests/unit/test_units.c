@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_units.c - sizes as people write them */
 #include "common/base/units.h"
 #include "tests/unit/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_unreached.c - who could not reach whom: which nodes are named for it */
 #include "common/base/json_util.h"
 #include "server/analysis/unreached.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_utf8.c - which bytes are UTF-8 */
 #include "common/base/utf8.h"
 #include "tests/unit/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_variables.c - a mistyped RINGBENCH_ variable is named */
 #include "common/base/variables.h"
 #include "tests/unit/mentions.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_verdict.c - a verdict is one object, and its answers are a table that is
  * documented */
 #include "common/base/json_util.h"

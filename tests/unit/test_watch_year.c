@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_watch_year.c - a year of nights: how often a watch is wrong, and when it finds
  * what is there
  *

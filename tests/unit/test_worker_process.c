@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_worker_process.c - real worker processes: the contract, and what goes wrong */
 #include <dirent.h>
 #include <sys/wait.h>

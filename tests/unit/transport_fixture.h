@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* transport_fixture.h - what tests of transports compare: ways and verdicts */
 #ifndef RINGBENCH_TESTS_UNIT_TRANSPORT_FIXTURE_H
 #define RINGBENCH_TESTS_UNIT_TRANSPORT_FIXTURE_H

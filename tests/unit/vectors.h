@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* vectors.h - the files of tests/vectors: what goes in and what must come out, the same
  * for C and for the page's JavaScript (tests/web/unit/vectors.test.mjs) */
 #ifndef RINGBENCH_TESTS_UNIT_VECTORS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* web_tree.h - a temporary directory with files in it, for tests of what is served */
 #ifndef RINGBENCH_TESTS_UNIT_WEB_TREE_H
 #define RINGBENCH_TESTS_UNIT_WEB_TREE_H

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 unit_tests(worker LIBS rb_worker_host rb_worker rb_worker_fixture rb_common TESTS
     affinity arrival bench_state build_id case_file choice host_memory
     nccl_pattern numeric pattern reduce rendezvous_client shm_group sockets stacks stopping timed tree

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """make_stats.py - writes stats.json, which tests/unit/test_stats.c compares with: what SciPy
 (Debian: python3-scipy) makes of the values in it.
 

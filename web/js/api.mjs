@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* api.mjs - all that this page says to the server, and the only module that does */
 import { ENDED } from './events.mjs';
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* baseline.mjs - the runs that a run was compared with, or is to be (docs/reference/baselines.md) */
 import { bookOf } from './book.mjs';
 import { isEnded } from './events.mjs';

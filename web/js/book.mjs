@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* book.mjs - what a run's results add up to, by the server's summary, as lines to plot and
  * as table rows to read. No DOM. */
 import { variantOf } from './case_name.mjs';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* case_name.mjs - what people call a case of a run. No DOM. */
 
 const NODES_NAMED = 2;

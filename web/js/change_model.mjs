@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* change_model.mjs - a comparison's changes by size, as a panel for a plot (chart_model.mjs). No
  * DOM. */
 import { lookOf } from './palette.mjs';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* chart_model.mjs - from a run's series to what charts draw, on the screen and in a file. No
  * DOM. A panel is one chart:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* delta_row.jsx - a change with its interval on an axis where better lies to the right, about the
  * zone that counts as none. Places are parts of the width, so that a drawing fits any. */
 import { formatInterval, isToldChange } from './stats.mjs';

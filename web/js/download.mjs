@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* download.mjs - hand files and text to the person */
 
 export function download(blob, name) {

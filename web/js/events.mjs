@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* events.mjs - a run's state as its events make it (docs/reference/api.md). Replaying the same
  * events gives the same state; an event seen before changes nothing. No DOM. */
 import { addVerdicts } from './verdicts.mjs';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fields.jsx - the controls of the new-run form, of the fields in spec_fields.mjs */
 import { useRef, useState } from 'preact/hooks';
 import { grouped } from './node_groups.mjs';

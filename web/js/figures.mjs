@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* figures.mjs - what programs report: named figures, by the server's
  * summary, as lines to plot. No DOM. */
 import { caseLabel } from './case_name.mjs';

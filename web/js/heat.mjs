@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* heat.mjs - how each rank's own time differs from the others', by size, and the colours of
  * such maps. No DOM. */
 import { median } from './stats.mjs';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* heat_map.jsx - cells on a canvas, coloured by how far they are off, that the pointer and the arrow
  * keys read out */
 import { useLayoutEffect, useState } from 'preact/hooks';

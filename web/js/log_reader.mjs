@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* log_reader.mjs - the log lines of a run, read page by page and kept up to a limit. No
  * DOM. */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* main.jsx - the frame around the views: header, address, whether the server answers */
 import { render } from 'preact';
 import { useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';

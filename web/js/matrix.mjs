@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* matrix.mjs - the combinations of a run's matrix, and which of them are worth comparing. No DOM. */
 
 const COMBINATIONS_MAX = 64;

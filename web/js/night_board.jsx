@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* night_board.jsx - did last night pass: a strip of days for each name of runs with a gate */
 import { DAYS, nightsOf } from './nights.mjs';
 import { Region } from './parts.jsx';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nights.mjs - how runs of the same name passed their gates, day by day. No DOM. */
 import { formatDay } from './units.mjs';
 import { badVerdict } from './verdicts.mjs';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* node_groups.mjs - nodes in groups, who of them is a suspect, and what they differ in. No DOM. */
 import { compare, countBy, FACTS, groupOf } from './node_list.mjs';
 import { isBad, verdictOf } from './verdicts.mjs';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* node_list.mjs - which nodes are shown, and in what order. No DOM. */
 import { stateWord } from './states.mjs';
 import { plural } from './units.mjs';

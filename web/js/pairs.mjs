@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pairs.mjs - what each pair of nodes came to, of a run whose pattern is pairs. No DOM. */
 import { headlineOfCases } from './book.mjs';
 import { compare } from './node_list.mjs';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* palette.mjs - how a series looks: colour, dash and point shape, so that no one of them
  * has to be seen. Colours: Okabe and Ito, "Color Universal Design", 2008. No DOM. */
 

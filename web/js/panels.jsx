@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* panels.jsx - plots beside one another, with one cross-hair, one range and one legend */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { isBytes, METRICS } from './chart_model.mjs';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* place.mjs - how far a list was scrolled, kept with its entry in the history */
 import { debounce } from './timing.mjs';
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plot.jsx - a panel (chart_model.mjs) as SVG: axes, references, bands, error bars, lines,
  * points and marks. For the screen, and for files (plot_file.jsx): no hooks, no DOM. */
 import { scaleLinear, scaleLog } from 'd3-scale';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plot_box.jsx - a plot on the screen: a tooltip follows the pointer or the arrow keys, a drag
  * or Shift with the arrows selects a range */
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';

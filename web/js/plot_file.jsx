@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plot_file.jsx - plots as an SVG document of its own, with what they are of, and the legend.
  * The text is made without a DOM; only svgToPng and tonesOf need one. */
 import { GlyphPaths, MARGIN, Plot } from './plot.jsx';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* program_field.jsx - the control that chooses a program and its arguments, from what the nodes
  * offer, or a launcher and its own, from what the server has */
 import { useTyped } from './fields.jsx';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ranking.mjs - which setting of a run's matrix is the fastest, by size. No DOM. */
 import { caseLabel } from './case_name.mjs';
 import { doubtOf } from './stats.mjs';

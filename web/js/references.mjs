@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* references.mjs - what a run's lines are compared with, as charts draw it (chart_model.mjs):
  * the thresholds of its spec, what its links allow, and the baseline. No DOM. */
 import { referenceColour } from './palette.mjs';

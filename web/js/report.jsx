@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* report.jsx - the page of one run as a file of its own: its data stands in the file, and there is no
  * server to ask */
 import { render } from 'preact';

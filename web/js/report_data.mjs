@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* report_data.mjs - what a report holds, asked as api.mjs asks a server (docs/reference/api.md). No
  * DOM. */
 import { ENDED } from './events.mjs';

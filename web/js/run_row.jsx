@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_row.jsx - what lists show of a run */
 import { AnswerPill, RunPill, Time } from './parts.jsx';
 import { formatBandwidth, formatSize, shorten, TIME_ZONE } from './units.mjs';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_source.mjs - one run as the page knows it: what its events and its summary add up to, while
  * it is looked at; of very many events, the latest. */
 import { applyEvents, isEnded, newRunState } from './events.mjs';

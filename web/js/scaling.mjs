@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* scaling.mjs - what the server says of sizes over node counts, as panels for charts
  * (chart_model.mjs). No DOM. */
 import { niceCeil, niceFloor } from './chart_model.mjs';

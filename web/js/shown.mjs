@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* shown.mjs - the runs that charts show, in words. No DOM. They are {id, name, mark, created,
  * backend, worldSize, nodes, verdict}; a `mark` says what is no measurement of here
  * ("simulated"), or is ''. */

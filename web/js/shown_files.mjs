@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* shown_files.mjs - what charts show, to take along: its figures as CSV and Markdown. No
  * DOM. The runs are those of shown.mjs. */
 import { isBytes, METRICS } from './chart_model.mjs';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* spec_fields.mjs - the fields of the new-run form. What there is, which values it takes and
  * what a blank means comes from the server's description of a request (/openapi.json); here
  * stands only how people call it and where. What is not named here has a field as well. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* spec_form.mjs - from what stands in the new-run form to the request, and back. No DOM.
  * Nothing is judged here: a field that makes no sense goes to the server as it was typed,
  * and its answer is shown at that field. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* spec_text.mjs - a run's request as text: short, as JSON, as a line for a shell. No DOM. */
 import { formatSize } from './units.mjs';
 

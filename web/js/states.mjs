@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* states.mjs - states of runs, nodes, jobs and watches in words and signs. No DOM. */
 
 /* A sign and a tone for each; those of runs first. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stats.mjs - the server's figures in words, and in the order of a table. No DOM. */
 import { formatChange, formatPercent, listInWords } from './units.mjs';
 

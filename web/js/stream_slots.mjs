@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stream_slots.mjs - how many windows of a browser may stream at once. A browser opens six
  * connections to a server, for all of its windows: with a stream in each of six, none of them
  * could ask for anything else. The windows share a slot for each stream in local storage. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* summary.mjs - a run's state from the server's summary of it (docs/reference/api.md), in place of
  * its events. No DOM. */
 import { applyEvents, newRank, newRunState } from './events.mjs';

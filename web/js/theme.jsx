@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* theme.jsx - dark or light: the system's preference until the person says otherwise */
 import { useEffect, useState } from 'preact/hooks';
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* theme_boot.js - a classic script, run before the first paint, so that a dark page does
  * not flash in the light one's colours */
 {

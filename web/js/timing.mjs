@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* timing.mjs - calls that are delayed, limited in rate, or repeated */
 
 export function debounce(call, ms) {

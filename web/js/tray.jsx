@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tray.jsx - the runs that were selected to be compared: they stay selected in this tab, wherever
  * it goes meanwhile */
 import { useState } from 'preact/hooks';

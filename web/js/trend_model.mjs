@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* trend_model.mjs - trends as they are drawn (chart_model.mjs): runs that are alike as a line, where
  * versions changed, what a point is compared with. Nothing is judged here. No DOM. */
 import { compareQuery } from './url_state.mjs';

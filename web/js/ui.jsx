@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ui.jsx - what views draw with: preact, which writes text as text, never as markup */
 import { options } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* units.mjs - sizes, bandwidths, times and durations as people read them. No DOM. */
 
 const SUFFIXES = ['', 'K', 'M', 'G', 'T'];

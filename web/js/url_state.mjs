@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* url_state.mjs - what a view shows, read from its address and written to it. No DOM.
  * Defaults are left out of an address, so the plain one stays plain. */
 import { formatSize, parseSize } from './units.mjs';

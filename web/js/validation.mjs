@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* validation.mjs - the server's answer to "what would this run cost", in words. No DOM. */
 import { formatDuration, formatMemory, plural } from './units.mjs';
 

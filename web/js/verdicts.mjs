@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* verdicts.mjs - the verdicts of a run (docs/reference/api.md, "Verdicts"). No DOM. */
 
 /* What an answer looks like: a sign and a tone. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* watches.mjs - how the last nights of a watch went, and the last level of each node. No DOM. */
 import { dayOf } from './nights.mjs';
 import { formatBandwidth, formatTime } from './units.mjs';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* where.mjs - where a run ran, in words. No DOM. */
 import { plural } from './units.mjs';
 

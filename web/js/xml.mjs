@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* xml.mjs - XML as text: of plain values, and of preact's elements without hooks. No DOM. */
 
 /* Characters that no XML document may hold are left out. */

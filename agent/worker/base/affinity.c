@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* affinity.c - the CPUs that the agent has given to this rank */
 #include "agent/worker/base/affinity.h"
 

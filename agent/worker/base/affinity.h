@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* affinity.h - the CPUs that the agent has given to this rank */
 #ifndef RINGBENCH_WORKER_AFFINITY_H
 #define RINGBENCH_WORKER_AFFINITY_H

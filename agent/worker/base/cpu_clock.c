@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cpu_clock.c - how fast the core runs that this thread is on */
 #include "agent/worker/base/cpu_clock.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cpu_clock.h - how fast the core runs that this thread is on */
 #ifndef RINGBENCH_WORKER_CPU_CLOCK_H
 #define RINGBENCH_WORKER_CPU_CLOCK_H

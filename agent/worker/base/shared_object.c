@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* shared_object.c - a library that is looked for at run time, and its functions */
 #include "agent/worker/base/shared_object.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* shared_object.h - a library that is looked for at run time, and its functions */
 #ifndef RINGBENCH_WORKER_BASE_SHARED_OBJECT_H
 #define RINGBENCH_WORKER_BASE_SHARED_OBJECT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stacks.c - what every thread of this process is doing, on stderr, upon SIGUSR2 */
 #include "agent/worker/base/stacks.h"
 

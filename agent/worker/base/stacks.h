@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stacks.h - what every thread of this process is doing, on stderr, upon SIGUSR2
  *
  * A thread of its own waits for the question, since the worker's may be stuck where it

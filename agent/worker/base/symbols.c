@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* symbols.c - which exported function an address belongs to, and which file */
 #include "agent/worker/base/symbols.h"
 

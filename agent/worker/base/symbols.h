@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* symbols.h - which exported function an address belongs to, and which file
  *
  * dladdr and backtrace_symbols_fd wait for the lock that a thread holds while it is stuck

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* thread.c - threads that a worker has beside its own */
 #include "agent/worker/base/thread.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* thread.h - threads that a worker has beside its own */
 #ifndef RINGBENCH_WORKER_BASE_THREAD_H
 #define RINGBENCH_WORKER_BASE_THREAD_H

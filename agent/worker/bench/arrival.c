@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* arrival.c - how late each rank comes to calls behind a barrier */
 #include "agent/worker/bench/arrival.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* arrival.h - how late each rank comes to calls behind a barrier, each by its own clock
  *
  * Nobody leaves a barrier before all have come to it, so one says between which limits

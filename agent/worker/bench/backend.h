@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* backend.h - what carries the bytes of a benchmark: one table per kind of memory and
  * network. The bench loop (bench.h) knows nothing else of it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench.c - run the rows of a case over a backend and report each one */
 #include "agent/worker/bench/bench.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench.h - run the rows of a case over a backend and report each one
  *
  * For every row: warm up, with the first call timed apart; a barrier; the timed calls, at

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_state.c - what the parts of a benchmark share: the case, its buffers, its peers
  */
 #include "agent/worker/bench/bench_state.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_state.h - what the parts of a benchmark share: the case, its buffers, its peers
  */
 #ifndef RINGBENCH_WORKER_BENCH_BENCH_STATE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* blocks.c - the blocks of a row, of all ranks */
 #include "agent/worker/bench/blocks.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* blocks.h - the blocks of a row that is timed until its median is known well enough:
  * what all ranks have measured of each, and what follows
  *

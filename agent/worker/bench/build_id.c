@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* build_id.c - which sources this program was made from */
 #include "agent/worker/bench/build_id.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* build_id.h - all workers of a case are of one build (see common/base/version.h) */
 #ifndef RINGBENCH_WORKER_BENCH_BUILD_ID_H
 #define RINGBENCH_WORKER_BENCH_BUILD_ID_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* case_file.c - the case that a worker is started for */
 #include "agent/worker/bench/case_file.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* case_file.h - the case that a worker is started for
  * (docs/development/worker-contract.md) */
 #ifndef RINGBENCH_WORKER_BENCH_CASE_FILE_H

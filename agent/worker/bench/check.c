@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* check.c - whether a collective gives the right result */
 #include "agent/worker/bench/check.h"
 

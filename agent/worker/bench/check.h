@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* check.h - whether a collective gives the right result, every element on every rank */
 #ifndef RINGBENCH_WORKER_BENCH_CHECK_H
 #define RINGBENCH_WORKER_BENCH_CHECK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* choice.c - how a collective was done, as far as the library that did it tells */
 #include "agent/worker/bench/choice.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* choice.h - how a collective was done, as far as the library that did it tells: the row
  * field `nccl` */
 #ifndef RINGBENCH_WORKER_BENCH_CHOICE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* events.c - the worker's events: one JSON object per line on a descriptor */
 #include "agent/worker/bench/events.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* events.h - the worker's events: one JSON object per line on a descriptor
  *
  * Thread safe: each line is written whole. After the last event ("done") nothing more is

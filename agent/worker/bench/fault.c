@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fault.c - tests: misbehave as the case says */
 #include "agent/worker/bench/fault.h"
 

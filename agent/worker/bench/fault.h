@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fault.h - tests: misbehave as the case says */
 #ifndef RINGBENCH_WORKER_BENCH_FAULT_H
 #define RINGBENCH_WORKER_BENCH_FAULT_H

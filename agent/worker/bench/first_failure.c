@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* first_failure.c - which of the ranks that fail was the first */
 #include "agent/worker/bench/first_failure.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* first_failure.h - which of the ranks that fail was the first
  *
  * When one rank dies the others leave, and each one's leaving looks like a loss to those

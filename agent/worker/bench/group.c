@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* group.c - whom a rank forms its communicator with */
 #include "agent/worker/bench/group.h"
 

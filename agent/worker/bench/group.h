@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* group.h - whom a rank forms its communicator with */
 #ifndef RINGBENCH_WORKER_BENCH_GROUP_H
 #define RINGBENCH_WORKER_BENCH_GROUP_H

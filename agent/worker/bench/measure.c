@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* measure.c - the timed part of a row */
 #include "agent/worker/bench/measure.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* measure.h - the timed part of a row */
 #ifndef RINGBENCH_WORKER_BENCH_MEASURE_H
 #define RINGBENCH_WORKER_BENCH_MEASURE_H

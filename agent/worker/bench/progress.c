@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* progress.c - how far the bench loop is, readable by another thread */
 #include "agent/worker/bench/progress.h"
 

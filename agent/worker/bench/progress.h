@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* progress.h - how far the bench loop is, readable by another thread
  *
  * The loop only stores to atomics; the watchdog turns them into an event each second. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* row.c - a row of a case: the call that it measures, and the event that reports it */
 #include "agent/worker/bench/row.h"
 

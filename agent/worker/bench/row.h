@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* row.h - a row of a case: the call that it measures, and the event that reports it */
 #ifndef RINGBENCH_WORKER_BENCH_ROW_H
 #define RINGBENCH_WORKER_BENCH_ROW_H

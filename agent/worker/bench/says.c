@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* says.c - what a worker says of itself */
 #include "agent/worker/bench/says.h"
 

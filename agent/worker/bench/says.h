@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* says.h - what a worker says of itself (docs/development/worker-contract.md), as new
  * objects; NULL when memory is out */
 #ifndef RINGBENCH_WORKER_BENCH_SAYS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stopping.c - when a row has enough blocks */
 #include "agent/worker/bench/stopping.h"
 

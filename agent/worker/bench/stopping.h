@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stopping.h - when a row has enough blocks: the interval of their median is narrow
  * enough, or time or blocks are used up. Pure.
  *

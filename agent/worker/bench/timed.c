@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* timed.c - the timed region: all that happens between two readings of the clock */
 #include "agent/worker/bench/timed.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* timed.h - the timed region: all that happens between two readings of the clock
  *
  * Calls are timed in one of three ways, which docs/explanation/method.md describes.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* timed_data.c - what the buffers hold while calls are timed */
 #include "agent/worker/bench/timed_data.h"
 

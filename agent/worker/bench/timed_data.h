@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* timed_data.h - what the buffers hold while calls are timed: the kind of data that a
  * check has, other data on each rank
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* watchdog.c - the one thread that watches the worker's own */
 #include "agent/worker/bench/watchdog.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* watchdog.h - the one thread that watches the worker's own
  *
  * It looks after the control plane: it sleeps until there is news of a death. It reports

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* worker.c - what is common to all worker programs: the contract with the agent */
 #include "agent/worker/bench/worker.h"
 

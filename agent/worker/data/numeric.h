@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* numeric.h - the small floating point formats: to float exactly, and back with rounding
  * to nearest even. Written without branches so that compilers turn loops of them into
  * vector code.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pattern.c - what the buffers hold when a result is checked */
 #include "agent/worker/data/pattern.h"
 

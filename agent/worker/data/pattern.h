@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pattern.h - what the buffers hold when a result is checked
  *
  * An input is a function of (seed, rank, index) and so is the expected result; neither

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pattern_math.h - the arithmetic of pattern.h, element by element, for CPU and GPU
  *
  * The same source is compiled for both, so that what a GPU expects is what the host does.

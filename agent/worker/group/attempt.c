@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* attempt.c - connections under way, and what is told of one that does not come about */
 #include "agent/worker/group/attempt.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* attempt.h - connections under way, and what is told of one that does not come about
  *
  * Nothing here waits longer than it is told to. One thread. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* endpoint.c - a byte stream to one peer, whatever carries it */
 #include "agent/worker/group/endpoint.h"
 

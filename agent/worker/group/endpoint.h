@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* endpoint.h - a byte stream to one peer, whatever carries it
  *
  * send and recv move what they can without waiting: the number of bytes, 0 when nothing

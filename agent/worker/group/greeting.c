@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* greeting.c - a rank's port, and the greeting that opens each connection to it */
 #include "agent/worker/group/greeting.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* greeting.h - a rank's port, and the greeting that opens each connection to it
  *
  * A connection begins with the port's token, which its owner gives to the ranks of its

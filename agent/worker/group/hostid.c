@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hostid.c - which ranks are on one host */
 #include "agent/worker/group/hostid.h"
 

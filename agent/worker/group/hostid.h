@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hostid.h - which ranks are on one host, that is: can share memory */
 #ifndef RINGBENCH_WORKER_GROUP_HOSTID_H
 #define RINGBENCH_WORKER_GROUP_HOSTID_H

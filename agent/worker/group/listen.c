@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* listen.c - a socket on which peers of a case find this rank */
 #include "agent/worker/group/listen.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* listen.h - a socket on which peers of a case find this rank */
 #ifndef RINGBENCH_WORKER_GROUP_LISTEN_H
 #define RINGBENCH_WORKER_GROUP_LISTEN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rendezvous_client.c - a blocking TCPStore client */
 #include "agent/worker/group/rendezvous_client.h"
 

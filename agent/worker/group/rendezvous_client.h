@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rendezvous_client.h - a blocking TCPStore client (protocol v2: magic, then binary
  * queries)
  *

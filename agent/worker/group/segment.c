@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* segment.c - the ranks of one host meet in a shared segment of their leader */
 #include "agent/worker/group/segment.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* segment.h - the ranks of one host meet in a shared segment of their leader
  *
  * The segment is an anonymous file (memfd) that the others open through /proc/PID/fd, so

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* shm_group.c - the ranks of one host: a shared segment each, mapped by all of them */
 #include "agent/worker/group/shm_group.h"
 

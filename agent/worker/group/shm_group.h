@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* shm_group.h - the ranks of one host: a shared segment each, mapped by all of them
  *
  * A segment is an anonymous file (memfd) that the others open through /proc/PID/fd, so

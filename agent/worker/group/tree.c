@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tree.c - the control plane of a case: barrier, all-gather and the news of a death */
 #include "agent/worker/group/tree.h"
 

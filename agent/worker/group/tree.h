@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tree.h - the control plane of a case: barrier, all-gather and the news of a death
  *
  * The ranks of a host meet in a shared segment (segment.h) of their first one, which

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tree_join.c - how the ranks of a case find and connect to each other */
 #include "agent/worker/group/tree_join.h"
 

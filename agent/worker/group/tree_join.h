@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tree_join.h - how the ranks of a case find and connect to each other (used by tree.c)
  *
  * Each rank publishes where it is under ringbench/rank/R. Rank 0 reads all of it and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* watch.c - waiting for peers without missing their death */
 #include "agent/worker/group/watch.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* watch.h - waiting for peers without missing their death
  *
  * A wait loop polls memory or sockets and calls watch_idle() each time it finds nothing.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* backend_host.c - collectives over host memory: the backend's table */
 #include <errno.h>
 #include <stdio.h>

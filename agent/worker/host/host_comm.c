@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* host_comm.c - what all host collectives need to know of a call */
 #include "agent/worker/host/host_comm.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* host_comm.h - a communicator over host memory (inside the host backend) */
 #ifndef RINGBENCH_WORKER_HOST_HOST_COMM_H
 #define RINGBENCH_WORKER_HOST_HOST_COMM_H

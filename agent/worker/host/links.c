@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* links.c - move data over a rank's links (host backend) */
 #include "agent/worker/host/links.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* links.h - what a rank of the host backend moves its data over: shared memory to the
  * ranks of its host, sockets to the others
  *

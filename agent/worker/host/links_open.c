@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* links_open.c - what a rank of the host backend moves its data over: connecting */
 #include <assert.h>
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* links_ways.c - what carries the bytes of collectives between the ranks of a group */
 #include <stdio.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* memory.c - how much host memory a rank may take
  *
  * Shared segments are memfds: they live in the kernel's own tmpfs, which the size of

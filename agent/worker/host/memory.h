@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* memory.h - how much host memory a rank may take */
 #ifndef RINGBENCH_WORKER_HOST_MEMORY_H
 #define RINGBENCH_WORKER_HOST_MEMORY_H

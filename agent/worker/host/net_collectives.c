@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* net_collectives.c - collectives over endpoints, for any placement of the ranks
  *
  * Small messages take the fewest steps (recursive doubling, binomial trees); large ones

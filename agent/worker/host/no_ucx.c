@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* no_ucx.c - a build without UCX's header */
 #include "agent/worker/host/ucx.h"
 

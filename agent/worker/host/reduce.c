@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* reduce.c - which variant of the kernels this processor runs */
 #include "agent/worker/host/reduce.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* reduce.h - the arithmetic of reductions over host memory
  *
  * Every operation rounds to the data type after each pair. 16 and 8-bit floating point is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* reduce_kernels.c - the loops; compiled once for each instruction set, with
  * REDUCE_VARIANT naming the table. The compiler turns them into vector code: iterations
  * are independent also when out is a or b. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ring.c - a chain of transfers from the previous rank to the next, reduced on the way */
 #include "agent/worker/host/ring.h"
 

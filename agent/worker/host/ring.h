@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ring.h - a chain of transfers from the previous rank to the next, reduced on the way */
 #ifndef RINGBENCH_WORKER_HOST_RING_H
 #define RINGBENCH_WORKER_HOST_RING_H

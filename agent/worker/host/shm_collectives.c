@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* shm_collectives.c - collectives of ranks that share memory
  *
  * Large: everyone announces where its buffers are and waits for the others (enter), reads

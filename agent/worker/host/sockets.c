@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sockets.c - several sockets to one peer on another host */
 #include "agent/worker/host/sockets.h"
 

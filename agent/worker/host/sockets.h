@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sockets.h - several sockets to one peer on another host
  *
  * Data is cut into chunks, which use the sockets in turn. Both ends know the order, so

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ucx.c - collectives between hosts over UCX, where it is and is wanted */
 #include "agent/worker/host/ucx.h"
 

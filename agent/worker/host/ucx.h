@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ucx.h - collectives between hosts over UCX, where it is and is wanted
  *
  * Barriers and exchanges go over the control tree, which tells that a peer is gone as

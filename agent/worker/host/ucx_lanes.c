@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ucx_lanes.c - which of UCX's transports and devices lead to a peer */
 #include "agent/worker/host/ucx_lanes.h"
 

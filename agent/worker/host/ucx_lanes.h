@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ucx_lanes.h - which of UCX's transports and devices lead to a peer */
 #ifndef RINGBENCH_WORKER_HOST_UCX_LANES_H
 #define RINGBENCH_WORKER_HOST_UCX_LANES_H

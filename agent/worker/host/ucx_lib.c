@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ucx_lib.c - UCX's functions, found at run time */
 #include "agent/worker/host/ucx_lib.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ucx_lib.h - UCX's functions, found at run time */
 #ifndef RINGBENCH_WORKER_HOST_UCX_LIB_H
 #define RINGBENCH_WORKER_HOST_UCX_LIB_H

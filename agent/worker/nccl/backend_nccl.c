@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* backend_nccl.c - collectives over GPU memory by NCCL: the backend's table */
 #include "agent/worker/nccl/backend_nccl.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* backend_nccl.h - collectives over GPU memory by NCCL */
 #ifndef RINGBENCH_WORKER_NCCL_BACKEND_NCCL_H
 #define RINGBENCH_WORKER_NCCL_BACKEND_NCCL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_abi.h - what the worker needs of the CUDA Runtime's binary interface
  *
  * Declared here, so that the worker builds without the toolkit: it loads the library at

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_lib.c - the CUDA Runtime, loaded at run time */
 #include "agent/worker/nccl/cuda_lib.h"
 

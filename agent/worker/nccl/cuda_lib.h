@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_lib.h - the CUDA Runtime, loaded at run time */
 #ifndef RINGBENCH_WORKER_NCCL_CUDA_LIB_H
 #define RINGBENCH_WORKER_NCCL_CUDA_LIB_H

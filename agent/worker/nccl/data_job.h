@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* data_job.h - what the data kernels are given (data_kernels.cu) */
 #ifndef RINGBENCH_WORKER_NCCL_DATA_JOB_H
 #define RINGBENCH_WORKER_NCCL_DATA_JOB_H

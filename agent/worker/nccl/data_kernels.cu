@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* data_kernels.cu - fill buffers and check results where they are
  *
  * C that nvcc takes too: the tests compile this file for the CPU. */

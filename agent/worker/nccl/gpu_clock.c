@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gpu_clock.c - how fast the rank's GPU runs, and whether heat or power holds it back */
 #include "agent/worker/nccl/gpu_clock.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gpu_clock.h - how fast the rank's GPU runs, whether heat or power holds it back, and
  * what its NVLinks have carried
  *

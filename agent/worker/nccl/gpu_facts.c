@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gpu_facts.c - what the driver says of all GPUs of this machine */
 #include "agent/worker/nccl/gpu_facts.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gpu_facts.h - what the driver says of all GPUs of this machine, for --probe */
 #ifndef RINGBENCH_WORKER_NCCL_GPU_FACTS_H
 #define RINGBENCH_WORKER_NCCL_GPU_FACTS_H

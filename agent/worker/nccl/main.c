@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - ringbench-worker-nccl: one rank of a benchmark over GPU memory */
 #include <stdio.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_abi.h - what the worker needs of NCCL's binary interface
  *
  * Declared here, so that the worker builds without nccl.h: it loads the library at run

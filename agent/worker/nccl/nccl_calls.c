@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_calls.c - our collectives as NCCL's calls */
 #include <stdio.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_choice.c - how NCCL does a row's calls: what its profiler interface tells of the
  * first, untimed one (2.23 on) */
 #include <string.h>

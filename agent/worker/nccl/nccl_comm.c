@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_comm.c - what CUDA and NCCL say of a failure, as ours, with the peer behind it */
 #include "agent/worker/nccl/nccl_comm.h"
 

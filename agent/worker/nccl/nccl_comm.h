@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_comm.h - a communicator over GPU memory (inside the NCCL backend) */
 #ifndef RINGBENCH_WORKER_NCCL_NCCL_COMM_H
 #define RINGBENCH_WORKER_NCCL_NCCL_COMM_H

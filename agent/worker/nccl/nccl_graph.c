@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_graph.c - calls recorded in a CUDA graph, and launched again and again
  *
  * Each rank captures the same calls, so the graphs of all ranks match. A graph ends

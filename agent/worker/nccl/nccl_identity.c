@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_identity.c - what a rank tells the others of itself before NCCL is asked */
 #include "agent/worker/nccl/nccl_identity.h"
 

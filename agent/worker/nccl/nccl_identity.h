@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_identity.h - what a rank tells the others of itself before NCCL is asked
  *
  * NCCL answers some mistakes with a message of its own after seconds, some with a hang.

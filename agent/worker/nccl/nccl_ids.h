@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_ids.h - the unique ids that a communicator is formed with, through the store
  *
  * * One id by rank 0 under ringbench/nccl_id. Above 128 ranks more than one, where the

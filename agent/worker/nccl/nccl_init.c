@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_init.c - forming the NCCL communicator
  *
  * ncclCommInitRank waits for the other ranks without any limit and cannot be called off.

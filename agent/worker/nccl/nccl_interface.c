@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_interface.c - the network interface that NCCL will take for its own sockets */
 #include "agent/worker/nccl/nccl_interface.h"
 

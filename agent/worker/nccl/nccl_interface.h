@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_interface.h - the network interface that NCCL will take for its own sockets
  *
  * The rule is common/spec/nccl_ifname.h's; NCCL_SOCKET_FAMILY may ask for one family of

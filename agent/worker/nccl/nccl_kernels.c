@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_kernels.c - the check's work on the GPU */
 #include "agent/worker/nccl/nccl_kernels.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_kernels.h - the data kernels as compiled by nvcc, embedded; empty without nvcc */
 #ifndef RINGBENCH_WORKER_NCCL_NCCL_KERNELS_H
 #define RINGBENCH_WORKER_NCCL_NCCL_KERNELS_H

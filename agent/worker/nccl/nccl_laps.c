@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_laps.c - events between iterations that follow one another on the stream */
 #include <stdlib.h>
 #include <string.h>

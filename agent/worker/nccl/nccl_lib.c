@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_lib.c - NCCL, loaded at run time */
 #include "agent/worker/nccl/nccl_lib.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_lib.h - NCCL, loaded at run time */
 #ifndef RINGBENCH_WORKER_NCCL_NCCL_LIB_H
 #define RINGBENCH_WORKER_NCCL_NCCL_LIB_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_memory.c - GPU memory: how much, the buffers, and moving bytes in and out */
 #include <stdio.h>
 #include <stdlib.h>

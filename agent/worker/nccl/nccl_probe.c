@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_probe.c - what the NCCL worker can do on this machine, or why nothing */
 #include "agent/worker/nccl/nccl_probe.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_probe.h - what the NCCL worker can do on this machine, or why nothing */
 #ifndef RINGBENCH_WORKER_NCCL_NCCL_PROBE_H
 #define RINGBENCH_WORKER_NCCL_NCCL_PROBE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_profiler.c - which algorithm NCCL takes for a call, by its profiler interface */
 #include "agent/worker/nccl/nccl_profiler.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_profiler.h - which algorithm NCCL takes for a call, by its profiler interface
  *
  * This program is itself the plugin (2.23 on): NCCL looks ncclProfiler_v1 to _v5 up in

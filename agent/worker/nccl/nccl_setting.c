@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_setting.c - what NCCL will find when it looks up one of its variables */
 #include "agent/worker/nccl/nccl_setting.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_setting.h - what NCCL will find when it looks up one of its variables: in the
  * environment, or in its files (common/ncclog/nccl_conf.h) */
 #ifndef RINGBENCH_WORKER_NCCL_NCCL_SETTING_H

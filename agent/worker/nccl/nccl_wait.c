@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_wait.c - waiting for the GPU, and seeing how far it is meanwhile */
 #include <sched.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nvml.c - NVML, loaded at run time */
 #include "agent/worker/nccl/nvml.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nvml.h - NVML, NVIDIA's management library, which comes with the driver and is loaded
  * at run time */
 #ifndef RINGBENCH_WORKER_NCCL_NVML_H

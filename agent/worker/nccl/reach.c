@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* reach.c - whether the nodes of a case reach each other where NCCL will try to */
 #include "agent/worker/nccl/reach.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* reach.h - whether the nodes of a case reach each other where NCCL will try to
  *
  * NCCL tries for a minute where a connection is refused, and for an hour where packets

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* backend_sim.c - collectives that only take time: the backend's table */
 #include <stdio.h>
 #include <stdlib.h>

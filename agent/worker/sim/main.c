@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - ringbench-worker-sim: one rank of a benchmark that only a model runs */
 #include <stdio.h>
 #include <string.h>

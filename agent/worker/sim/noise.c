@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* noise.c - how far simulated times are off the model */
 #include "agent/worker/sim/noise.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* noise.h - how far simulated times are off the model, as factors
  * (docs/reference/simulation.md, "Noise")
  *

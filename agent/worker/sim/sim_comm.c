@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sim_comm.c - how simulated time passes */
 #include "agent/worker/sim/sim_comm.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sim_comm.h - a rank of a simulated communicator, whose calls only spend time (inside
  * the simulated backend) */
 #ifndef RINGBENCH_WORKER_SIM_SIM_COMM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sim_model.c - how long a collective takes */
 #include "agent/worker/sim/sim_model.h"
 

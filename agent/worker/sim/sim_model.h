@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sim_model.h - how long a collective takes: a latency and a bandwidth per algorithm,
  * less bandwidth where a node, a link or a rack is slow
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sim_params.c - the variables of a simulated run */
 #include "agent/worker/sim/sim_params.h"
 

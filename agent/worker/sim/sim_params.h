@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sim_params.h - the variables of a simulated run: SIM_* and NCCL_ALGO, one table that
  * --list-parameters and docs/reference/simulation.md show */
 #ifndef RINGBENCH_WORKER_SIM_SIM_PARAMS_H

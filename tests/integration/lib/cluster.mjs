@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cluster.mjs - a real server and real agents, and what tests ask of them over HTTP
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // fake_agent.mjs - an agent's side of the agent protocol, to be told what to say
 import { randomUUID } from 'node:crypto';
 

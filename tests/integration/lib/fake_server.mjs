@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // fake_server.mjs - the server's side of the agent protocol, to be told what to answer
 import { once } from 'node:events';
 import http from 'node:http';

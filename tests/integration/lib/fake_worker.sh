@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # A worker that does what HOST_MODE says; see agent_workers.test.mjs.
 if [ "$1" = --probe ]; then
     echo '{"backend":"fake","version":"1","available":true,"reason":null,"devices":[],'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // fixture.mjs - what every integration test needs: temporary folders, free ports, child
 // processes whose output is read by line, and waiting for events with a deadline
 import { execFileSync, spawn } from 'node:child_process';

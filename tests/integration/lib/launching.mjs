@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // launching.mjs - a server with launchers: `local`, which is shipped, and `engine`, which says what
 // its files say
 import fs from 'node:fs';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // lone_agent.mjs - an agent whose server is the test, with workers that do what they are told
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // report.mjs - a run's report as one file, and what is in it
 import assert from 'node:assert/strict';
 

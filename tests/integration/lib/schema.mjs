@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // schema.mjs - JSON Schema 2020-12 as far as openapi.json uses it; an unknown keyword is an
 // error, so that nothing in the document goes unchecked
 const checks = {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tcpstore_client.mjs - a client of TCPStore's protocol, version 2, written from the protocol
 // and not from the server's code. Keys get the "/" in front that PyTorch's clients put there.
 import net from 'node:net';

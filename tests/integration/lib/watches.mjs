@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // watches.mjs - watches of simulated nodes, and a clock for them that a test moves
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # cmake -D SOURCE=DIR -P layers.cmake: no file includes what stands above its own folder.
 # Of each line, a folder may include those to its left; first what all of them may.
 cmake_minimum_required(VERSION 3.18)

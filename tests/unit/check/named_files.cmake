@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # cmake -D SOURCE=DIR -P named_files.cmake: each file of ours that the docs name in `backticks`,
 # or a source in a comment, is there: by its whole path, or by the end of it.
 cmake_minimum_required(VERSION 3.18)

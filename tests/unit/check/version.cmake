@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # cmake -D SOURCE=DIR -D VERSION=X.Y.Z -P version.cmake: the project's version is the newest of
 # CHANGELOG.md, and the one in the names of bundles that pages mention.
 cmake_minimum_required(VERSION 3.18)

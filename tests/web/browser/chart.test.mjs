@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* chart.test.mjs - charts: both figures at once, the cursor, a range, what is shared of them */
 import assert from 'node:assert/strict';
 import { after } from 'node:test';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* compare.test.mjs - the view that compares, against a real server whose runs are simulated */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* faults.test.mjs - what the page of a run once got wrong, and how it is now */
 import assert from 'node:assert/strict';
 import { after } from 'node:test';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* firefox.test.mjs - every view in Firefox, by a real server: drawn, without a complaint,
  * and gone through by keyboard */
 import assert from 'node:assert/strict';

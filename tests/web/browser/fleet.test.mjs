@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fleet.test.mjs - what the pages say of a simulated fleet, served by the real server */
 import assert from 'node:assert/strict';
 import { after } from 'node:test';

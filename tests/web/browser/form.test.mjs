@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* form.test.mjs - the form of a new run: filled in by hand or as JSON, checked, sent */
 import assert from 'node:assert/strict';
 import { after } from 'node:test';

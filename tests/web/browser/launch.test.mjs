@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* launch.test.mjs - nodes that an engine gives: chosen in the form, and the jobs that have them */
 import assert from 'node:assert/strict';
 import { after } from 'node:test';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lists.test.mjs - the lists of runs and nodes, and what is chosen from them */
 import assert from 'node:assert/strict';
 import { after } from 'node:test';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* load.test.mjs - what a browser asks the real server for: first, and when it comes back */
 import assert from 'node:assert/strict';
 import { after } from 'node:test';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* order.test.mjs - a run's page is in the same order however many nodes and repeats it
  * has: what it is and says, its chart, and the rest in tabs */
 import assert from 'node:assert/strict';

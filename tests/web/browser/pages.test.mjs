@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pages.test.mjs - what holds for every view: no violation, no overflow, no markup out of
  * data, no way round the content security policy */
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pairs.test.mjs - a run of pairs of nodes is a map that shows who is slow */
 import assert from 'node:assert/strict';
 import { after } from 'node:test';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* program.test.mjs - the page of a run that runs a program, by a real server and agent */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ranks.test.mjs - what a run's page and the nodes' say of ranks: who failed, who belongs
  * together, what they have of a GPU */
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* real.test.mjs - the pages as the real server serves them, with agents and workers */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run.test.mjs - a run's page: live, across failures, and restored by its address */
 import assert from 'node:assert/strict';
 import { after } from 'node:test';

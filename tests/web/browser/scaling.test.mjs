@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* scaling.test.mjs - a run over node counts as a chart, what the server makes of more nodes,
  * and what a model's step would take; served by the real server to simulated nodes */
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* trends.test.mjs - the view of what runs came to over time, against a real server */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* watches.test.mjs - the view of watches, and levels in the list of nodes */
 import assert from 'node:assert/strict';
 import { after } from 'node:test';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ways.test.mjs - what a run's page says of how NCCL or the host backend did it: by which ways it connected, and
  * which algorithm it took by size, of runs that are drawn row by row and of such that are drawn
  * from a summary */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fake_server.mjs - the API of docs/reference/api.md over event logs in memory, for tests of what a
  * page does with it: it can be slow, be gone, refuse, and cut its streams */
 import { once } from 'node:events';

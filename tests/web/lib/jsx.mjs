@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* jsx.mjs - lets node import the page's JSX, compiled by esbuild: import this module first, then
  * with import() the one that draws */
 import { register } from 'node:module';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* page.mjs - a fake server and a browser page for one test, both gone when it ends */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

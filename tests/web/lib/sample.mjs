@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sample.mjs - made-up runs with their event logs, as docs/reference/api.md has them */
 
 import { readFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* summary_of.mjs - what a server would answer for a run's summary, from the run's events: a
  * stand-in for it in tests of pages */
 import { applyEvents, newRunState } from '../../../web/js/events.mjs';

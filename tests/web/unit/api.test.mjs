@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* api.test.mjs - following a run through refusals, cuts and a server that is gone */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

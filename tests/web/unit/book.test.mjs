@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* book.test.mjs - rows made into lines and table rows, one by one */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* change_model.test.mjs - a comparison's changes by size as a panel: signs, crossing, settings */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* chart.test.mjs - what a chart draws: ranges, ticks, bounds, looks, and its SVG */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* events.test.mjs - a run's state is what its events say, however they arrive */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // figures.test.mjs - what a program's ranks print, as a run's state
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

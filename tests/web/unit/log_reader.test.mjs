@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* log_reader.test.mjs - logs are read on, by rank, without gap or mix-up */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

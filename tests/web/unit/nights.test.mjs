@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nights.test.mjs - the board of nights: which run stands for a day, and which name comes first */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pairs.test.mjs - what each pair of nodes came to, read with little work */
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ranking.test.mjs - the fastest setting by size, and the slow nodes of pairs */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* spec_form.test.mjs - the form gives the request that was meant, and takes one back */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stats.test.mjs - rows made into figures, and sorted */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Windows that take a slot in the same instant. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

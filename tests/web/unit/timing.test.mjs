@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* timing.test.mjs - a poll goes on, whatever happens to one request */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* trend_model.test.mjs - lines, columns and steps of versions as trends draw them */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* units.test.mjs - sizes and figures as people write and read them */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* url_state.test.mjs - every view has an address that restores it */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

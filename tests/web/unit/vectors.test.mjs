@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* vectors.test.mjs - the page computes what the server computes: tests/vectors is run by
  * the C units, too */
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* watches.test.mjs - a strip of nights from the sweeps of a watch, and the last level of each node */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* change_plot.jsx - how much better or worse each size is: where settings cross */
 import { useState } from 'preact/hooks';
 import { changePanel } from '../change_model.mjs';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* compare.jsx - the view that compares one run, or some of its cases, with another: all of it from
  * the one answer of the server */
 import { useEffect, useState } from 'preact/hooks';

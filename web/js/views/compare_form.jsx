@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* compare_form.jsx - the runs of two sides, and the variables that select among their cases */
 import { useEffect, useState } from 'preact/hooks';
 import { combinationsOf } from '../matrix.mjs';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* compare_result.jsx - a comparison as it is shown: warnings, the sentence, changes by size, the
  * bands, the differences of the sides, and single sizes. Every number and sentence is the server's. */
 import { groupName, keyOf } from '../change_model.mjs';

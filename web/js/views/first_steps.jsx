@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* first_steps.jsx - what stands in the place of the list of runs while there is none */
 import { useState } from 'preact/hooks';
 import { CopyBlock } from '../parts.jsx';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* jobs.jsx - the jobs that engines were asked for: those under way, each to be stopped, and those
  * that have ended */
 import { useState } from 'preact/hooks';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* keys.jsx - the keys of the pages, in a dialog */
 import { Dialog } from '../ui.jsx';
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* later.jsx - the views that few visits need, one file of the bundle */
 export { panelsToSvg, svgToPng, tonesOf } from '../plot_file.jsx';
 export { rowsShown, toCsv, toMarkdown } from '../shown_files.mjs';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* missing.jsx - an address that no view has */
 import { useEffect } from 'preact/hooks';
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* new_run.jsx - the form that starts a run, checked by the server as it is filled in */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError } from '../api.mjs';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* node.jsx - the view of one node: what it is accused of, what it is, what ran there */
 import { useEffect, useState } from 'preact/hooks';
 import { suspectsOf } from '../node_groups.mjs';

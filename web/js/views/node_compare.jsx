@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* node_compare.jsx - in what a node, as a run found it, differs from another node of that run, or
  * from itself in another run */
 import { useEffect, useState } from 'preact/hooks';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* node_devices.jsx - a node's devices and system settings, in groups that open */
 import { Facts, Fold, Head, Lines, Region } from '../parts.jsx';
 import { formatMemory, plural } from '../units.mjs';

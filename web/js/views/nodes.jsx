@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nodes.jsx - the view of all nodes: a list, or groups that open; what they do not agree on */
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { differences, grouped, isOdd, suspectsOf } from '../node_groups.mjs';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pair_map.jsx - a map of nodes by nodes: which pairs are slower than the others; and the slow nodes
  * as a list */
 import { useMemo, useRef } from 'preact/hooks';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* preflight.jsx - configuration problems that limit nodes, asked of the server when it is opened: a
  * matrix of the nodes and the failed checks, and how to fix them */
 import { useState } from 'preact/hooks';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rank_heat.jsx - a map of ranks by sizes: whose own times differ from the others' */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { deviation, heatBins, heatOf, heatShade } from '../heat.mjs';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ranking.jsx - the fastest setting of a matrix, by size */
 import { Head, Region } from '../parts.jsx';
 import { rankingOf } from '../ranking.mjs';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* row_detail.jsx - all that is known of one size: repeats, ranks, wrong elements */
 import { useEffect, useState } from 'preact/hooks';
 import { caseName } from '../case_name.mjs';

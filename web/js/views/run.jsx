@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run.jsx - the view of one run, live or from its report; others may be laid over its chart. What
  * stands above the chart does not grow with nodes or repeats. */
 import { useEffect, useState } from 'preact/hooks';

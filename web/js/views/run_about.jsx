@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_about.jsx - what was asked for, and what the numbers mean */
 import { useState } from 'preact/hooks';
 import { CopyBlock, Fold, Head } from '../parts.jsx';

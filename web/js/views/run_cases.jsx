@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_cases.jsx - the cases of a run, combinations by repeats: how each ended, and its figure; one
  * of them may be looked at by itself */
 import { caseLabel, caseName, variantOf } from '../case_name.mjs';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_charts.jsx - the charts of a run, or of several, with their switches */
 import { buildPanels, limitedTo, limitsWith, METRICS } from '../chart_model.mjs';
 import { metricPanels } from '../figures.mjs';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_edit.jsx - a dialog that changes a run's labels and notes */
 import { useState } from 'preact/hooks';
 import { Question } from '../ui.jsx';

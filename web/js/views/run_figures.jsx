@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_figures.jsx - what a program printed: a line per metric, over all ranks and of rank 0 */
 import { Head, Region } from '../parts.jsx';
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_head.jsx - the top of a run's page: what it is, how it goes, what can be done */
 import { useEffect, useMemo, useReducer, useState } from 'preact/hooks';
 import { isEnded } from '../events.mjs';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_lanes.jsx - how far the ranks of a case have come, a lane per node; which of them failed, and
  * what they said of NCCL */
 import { useState } from 'preact/hooks';

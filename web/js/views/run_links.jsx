@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_links.jsx - from a run to what it can be compared with, and to the nodes and logs that its
  * failure names */
 import { pairsOf } from '../matrix.mjs';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_logs.jsx - what the ranks wrote, by rank and with a search */
 import { useMemo, useReducer, useState } from 'preact/hooks';
 import { caseName } from '../case_name.mjs';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_overlay.jsx - other runs on the same chart */
 import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
 import { findBaseline } from '../baseline.mjs';

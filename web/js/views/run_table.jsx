@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_table.jsx - the figures of a run as a table, drawn live; a row opens to per-rank times,
  * repeats and wrong elements */
 import { Fragment } from 'preact';

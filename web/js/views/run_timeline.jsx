@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_timeline.jsx - what happened, in order: states and messages */
 import { caseName } from '../case_name.mjs';
 import { Region } from '../parts.jsx';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* runs.jsx - the home view: what needs attention, and the runs */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { suspectsOf } from '../node_groups.mjs';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* scaling.jsx - a run over node counts: how a size's bandwidth and time went, what the
  * server projects for more nodes, and how far off that was where it could be checked */
 import { useEffect, useRef, useState } from 'preact/hooks';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* share.jsx - a run to take along: what charts show of it, and all of it as files */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { copyText, download } from '../download.mjs';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* trends.jsx - the view of what runs came to over time: a panel for each band of sizes */
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { limitedTo, limitsWith } from '../chart_model.mjs';

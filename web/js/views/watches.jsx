@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* watches.jsx - the watches: how the last nights of each went, and the nodes that it named */
 import { useEffect, useState } from 'preact/hooks';
 import { nodeAddress } from '../node_list.mjs';
