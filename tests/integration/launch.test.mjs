@@ -226,7 +226,7 @@ describe('launchers', { concurrency: 6 }, () => {
   });
 
   test('nodes of a job that has ended are forgotten, and those of others are not', limit, async (t) => {
-    const { server, launchers, launch } = await engineOf(t, 1, ['--lease-s', '8']);
+    const { server, launchers, launch } = await engineOf(t, 1, ['--lease-s', '13']);
     const { id, spec } = await launch({ ...launched, nodes: { count: 1, wait_s: 60 } }, 7);
     await nodesIn(t, server, spec.nodes.group, ['a-used']);
     await stateIs(server, id, 'running', /.?/);

@@ -237,7 +237,14 @@ describe('nodes and their twins', { concurrency: 4 }, () => {
     assert.deepEqual([clock.check, clock.severity, clock.command], ['clock', 'warn', 'chronyc makestep']);
     await tell(3600);
     assert.match(findingsOf(await verdict())[1].sentence, /^odd: .*3\d\d\d\.\d s ahead/);
-    await tell(0);
+    // On a busy machine a message may arrive too late to tell the time by.
+    await waitFor(
+      async () => {
+        await tell(0);
+        return findingsOf(await verdict()).length === 1;
+      },
+      () => 'the clock is still off',
+    );
     assert.deepEqual(findingsOf(await verdict()), [version]);
   });
 });
