@@ -38,7 +38,7 @@ test('what is found of the nodes of a run is in its text, its document and its r
     await text('/api/v1/nodes/gpus/preflight'),
     /^finding: 1 finding: memlock: only 64 KiB .*\nANSWER +CHECK +WHAT +FIX\nfinding +memlock +only 64 KiB .* LimitMEMLOCK=infinity/,
   );
-  assert.match(await text('/api/v1/preflight'), /^finding +memlock +gpus: 64 KiB /m);
+  assert.match(await text('/api/v1/preflight'), /^finding +memlock +gpus: only 64 KiB /m);
   assert.equal((await server.get('/api/v1/nodes/well/preflight')).answer, 'ok');
 
   // What the agent's environment tells NCCL, which its workers get.
