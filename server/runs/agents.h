@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* agents.h - the agents of all nodes, and the nodes that they speak for
+/* agents.h - the agents of all nodes, and the nodes that they represent
  * (docs/development/agent-protocol.md) */
 #ifndef RINGBENCH_SERVER_RUNS_AGENTS_H
 #define RINGBENCH_SERVER_RUNS_AGENTS_H
@@ -17,11 +17,11 @@ struct agents;
 struct cases;
 struct services;
 
-struct agents_config { /* as scheduler_config has them */
+struct agents_config { /* see scheduler_config */
     long lease_s, poll_s, batch_lost_s, max_nodes;
 };
 
-/* All is borrowed, and lives until the store has closed. */
+/* All arguments are borrowed and must live until the store has closed. */
 struct agents *agents_create(const struct services *services, struct node_registry *nodes,
                              struct cases *cases, const struct agents_config *config);
 
@@ -30,17 +30,18 @@ void agents_close(struct agents *agents);
 
 void agents_free(struct agents *agents);
 
-/* Once a tick: polls that were held long enough, agents that are silent for too long. */
+/* Call once per tick: answers polls that have been held for poll_s, and finds agents
+ * that are silent for too long. */
 void agents_tick(struct agents *agents, int64_t now_ns);
 
-/* Forget a node that is lost or has left. ERROR_NOT_FOUND, ERROR_CONFLICT for one that is
- * alive. */
+/* Forget a node that is lost or has left. Fails with ERROR_NOT_FOUND, or with
+ * ERROR_CONFLICT if the node is alive. */
 int agents_forget(struct agents *agents, const char *name, struct error *err);
 
-/* ---- What agents ask ---- */
+/* ---- Requests from agents ---- */
 
-/* Who asks: the request's numeric address, the agent's secret (may be NULL), and the size
- * of its body. */
+/* The sender of a request: its numeric address, the agent's secret (may be NULL), and
+ * the size of the request's body. */
 struct agents_caller {
     const char *peer, *key;
     size_t bytes;
@@ -48,36 +49,39 @@ struct agents_caller {
 
 struct agents_registered {
     bool is_new;
-    long retry_after_s; /* ERROR_CONFLICT: when the name may be free, or 0 */
+    long
+        retry_after_s; /* with ERROR_CONFLICT: seconds until the name may be free, or 0 */
 };
 
-/* Register or resume. Returns the answer's body (new reference); NULL with problems (422)
- * or err (409). */
+/* Register an agent, or resume its registration. Returns the response body (new
+ * reference), or NULL with problems (422) or err (409). */
 json_t *agents_register(struct agents *agents, json_t *body,
                         const struct agents_caller *caller,
                         struct agents_registered *registered, struct problems *problems,
                         struct error *err);
 
-/* Below: ERROR_NOT_FOUND for an agent that is not known or not alive, ERROR_DENIED when
- * `key` is not the one that it registered with. */
+/* The functions below fail with ERROR_NOT_FOUND if the agent is unknown or not alive.
+ * They fail with ERROR_DENIED if `key` differs from the key that the agent registered
+ * with. */
 
-/* Wait for commands above `after`. is_spool_full: the agent's disk has no room for
- * events, and its ranks wait. `done` runs once, perhaps at once. -1: it will not run. A
- * newer poll of the same agent ends an older one. */
+/* Wait for commands numbered above `after`. is_spool_full: the agent's disk has no room
+ * for events, so its ranks wait. `done` runs once, perhaps before the return; after -1
+ * it never runs. A newer poll from the same agent ends an older one. */
 int agents_poll(struct agents *agents, const char *agent, const char *key, int64_t after,
                 bool is_spool_full, node_commands *done, void *arg, struct error *err);
 
-/* The poll's client went away: `done` will not run. */
+/* The poll's client disconnected: `done` will not run. */
 void agents_poll_forget(struct agents *agents, const char *agent, void *arg);
 
-/* Take a batch of event lines. `done` runs once, perhaps at once, when all is durable or
- * with err: ERROR_NOT_FOUND (register again), ERROR_CONFLICT (a gap; acked says where to
- * go on), ERROR_INVALID, ERROR_UNAVAILABLE (retry). */
+/* Accept a batch of event lines. `done` runs once, perhaps before the return, when all
+ * lines are durable or with err. Errors: ERROR_NOT_FOUND (register again),
+ * ERROR_CONFLICT (a gap; resume after `acked`), ERROR_INVALID, ERROR_UNAVAILABLE
+ * (retry). */
 typedef void agents_acked(void *arg, const struct error *err, int64_t acked);
 void agents_events(struct agents *agents, const char *agent, const char *key,
                    const char *ndjson, size_t len, agents_acked *done, void *arg);
 
-/* The agent will end its workers and go: its cases end with the reason. */
+/* The agent is about to stop its workers and leave: its cases end with `reason`. */
 int agents_announce_leave(struct agents *agents, const char *agent, const char *key,
                           const char *reason, struct error *err);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* case_blame.h - whom a failed, late or stalled case names (see blame.h). Pure: reads the
- * case. */
+/* case_blame.h - the ranks or nodes blamed for a failed, late or stalled case (see
+ * blame.h). Pure: only reads the case. */
 #ifndef RINGBENCH_SERVER_RUNS_CASE_BLAME_H
 #define RINGBENCH_SERVER_RUNS_CASE_BLAME_H
 
@@ -10,54 +10,58 @@
 
 #include "server/runs/live_case_state.h"
 
-/* All give a new reference. */
+/* Functions that return json_t * return a new reference. */
 
-/* Why the case failed: a lost node, else the first rank that failed by itself, else the
- * rank that most others blame. */
+/* Return the cause of the failure: a lost node, else the first rank that failed by
+ * itself, else the rank that most others blame. */
 json_t *case_blame(const struct live_case *live, const struct run_case *model);
 
-/* Whether waiting longer can't change the answer: a rank failed by itself, or all
+/* Whether further reports cannot change the blame: a rank failed by itself, or all ranks
  * reported. */
 bool case_blame_is_clear(const struct live_case *live, const struct run_case *model);
 
-/* What the ranks say, worked out once for all nodes that are found to be lost together:
- * losing one changes it only where a rank had failed by itself there. */
+/* The ranks' reports, evaluated once for all nodes that are lost together. The loss of a
+ * node changes the result only if a rank on that node failed by itself. */
 struct case_blame_word {
     bool is_known;
-    int own, blamed; /* the rank that failed by itself, that most others blame; or -1 */
+    int own, blamed; /* the rank that failed by itself, the rank that most others blame;
+                        or -1 */
 };
 
-/* Whether the loss of run node `i` explains what its peers say: the rank that they blame
- * lives there, or they blame each other. */
+/* Whether the loss of run node `i` explains its peers' reports: they blame a rank on
+ * that node, or they blame each other. */
 bool case_blame_is_explained(const struct live_case *live, size_t i,
                              struct case_blame_word *word);
 
-/* Who has not joined, or whose communicator has not formed, after join_s. */
+/* Return the ranks that have not joined, or whose communicator has not formed, after
+ * join_s. */
 json_t *case_blame_missing(const struct live_case *live, const struct run_case *model,
                            long join_s);
 
-/* Who cannot reach whom, as ranks told when they tried. */
+/* Return the pairs of ranks that cannot reach each other, as reported by the ranks that
+ * tried. */
 json_t *case_blame_unreached(const struct live_case *live);
 
-/* Whether what ranks told of that while the case was stopped says more than the blame. */
+/* Whether unreachable pairs, reported while the case was stopping, explain more than
+ * `blame`. */
 bool case_blame_is_of_ways(const struct live_case *live, const json_t *blame);
 
-/* The nodes whose agents have no room for events: their ranks wait, and those of others
- * for them. NULL: there is none. */
+/* Return the nodes whose agents have no room for events, so that all ranks wait for
+ * theirs; NULL if there are none. */
 json_t *case_blame_full(const struct live_case *live);
 
-/* That no rank got on for a time; who lags is found when the agents have said what they
- * see. */
+/* Report that no rank made progress for a time. The lagging rank is identified once the
+ * agents have reported their processes. */
 json_t *case_blame_stall(const struct live_case *live);
 
-/* Add to a blame of these two what came of asking the agents: the verdict on the stall,
- * and where a rank was. */
+/* Add the agents' answers to a blame for a full node or a stall: the stall's verdict,
+ * and a rank's stack. */
 void case_blame_explain(const struct live_case *live, json_t *blame);
 
-/* Whose workers are still there after they were done. */
+/* Return the ranks whose workers have not exited although they were done. */
 json_t *case_blame_lingering(const struct live_case *live);
 
-/* Where wrong elements were found first, and how many there are in all. */
+/* Return the place of the first wrong elements, and their total number. */
 json_t *case_blame_wrong(const struct live_case *live, const struct run_case *model);
 
 #endif

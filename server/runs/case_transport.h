@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* case_transport.h - by which ways the ranks of a case said that they go */
+/* case_transport.h - the transports that a case's ranks reported */
 #ifndef RINGBENCH_SERVER_RUNS_CASE_TRANSPORT_H
 #define RINGBENCH_SERVER_RUNS_CASE_TRANSPORT_H
 
@@ -9,19 +9,19 @@
 struct live_case;
 struct run;
 
-/* What NCCL's log said of a rank; the last that its process told counts. */
+/* Record the contents of a rank's NCCL log; the process's last report counts. */
 void case_transport_take(struct live_case *live, int rank, json_t *log);
 
-/* Some of what was told before its nodes were there, after a restart of the server. */
+/* Process part of the reports that arrived before the case's nodes registered again
+ * after a server restart. */
 void case_transport_go_on(struct live_case *live);
 
-/* The same of an event `ranks`: those that it says of a rank, or of all (-1). */
+/* Record the reports in a `ranks` event, for one rank or for all (-1). */
 void case_transport_take_each(struct live_case *live, int rank, const json_t *event);
 
-/* `transports` of docs/reference/api.md for the end of the case. has_run: it went through
- * to its end, so that ranks which said nothing are worth a word. A new object, or NULL:
- * there is nothing to say, or another case of the run says already that nothing was
- * heard. */
+/* Return `transports` (docs/reference/api.md) for the end of the case, as a new object.
+ * has_run: the case completed, so silent ranks are worth a note. Returns NULL if there
+ * is nothing to report, or if another case already has that note. */
 json_t *case_transport_fold(struct live_case *live, bool has_run);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* imported.h - a run of what another benchmark measured: as if it had come from nodes
- * here
- */
+/* imported.h - a run made from another benchmark's results, as if nodes of this server
+ * had measured them */
 #ifndef RINGBENCH_SERVER_RUNS_IMPORTED_H
 #define RINGBENCH_SERVER_RUNS_IMPORTED_H
 
@@ -14,17 +13,18 @@
 #include "server/store/store.h"
 
 struct imported {
-    const struct import_table *const *tables; /* alike: the repeats of the run */
+    const struct import_table *const
+        *tables; /* the run's repeats; all have the same form */
     size_t n_tables;
     const char *name, *file; /* either may be "" */
     const json_t *labels;    /* an object, or NULL */
-    json_t *transports;      /* what NCCL's log in the file says, or NULL */
-    int64_t time_ms;         /* of its events */
+    json_t *transports;      /* transports from the NCCL log in the file, or NULL */
+    int64_t time_ms;         /* the time of the run's events */
 };
 
-/* Add the run and all of its events to the write. Returns its document (a new reference),
- * NULL with err (ERROR_INVALID: what was measured is no run that this server can have).
- */
+/* Add the run and all its events to the write. Returns the run's document (a new
+ * reference), or NULL with err (ERROR_INVALID: this server cannot represent the results
+ * as a run). */
 json_t *imported_write(struct store_write *write, const struct imported *what,
                        struct error *err);
 

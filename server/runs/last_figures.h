@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* last_figures.h - what the latest runs came to, for those who watch figures: of each
- * figure the last level, told apart by the run's name and backend */
+/* last_figures.h - the latest value of each figure, by run name and backend, for metrics
+ * collectors */
 #ifndef RINGBENCH_SERVER_RUNS_LAST_FIGURES_H
 #define RINGBENCH_SERVER_RUNS_LAST_FIGURES_H
 
 #include <jansson.h>
 
-/* Beyond so many the one that was measured longest ago is forgotten. */
+/* Above this number, the figure measured longest ago is dropped. */
 #define LAST_FIGURES_MAX 500
 
-/* Take in the values of a run (run_values.h). figures: [{"run_name","backend","figure",
- * "value","created_ms"}], the latest first. The first of several settings of a run
+/* Add a run's values (run_values.h). figures: [{"run_name","backend","figure",
+ * "value","created_ms"}], the latest first. If a run has several settings, the first
  * counts. */
 void last_figures_note(json_t *figures, const json_t *values);
 

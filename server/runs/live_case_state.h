@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* live_case_state.h - the structs behind cases.h, for the files that make them up */
+/* live_case_state.h - the structs behind cases.h, for the files that implement it */
 #ifndef RINGBENCH_SERVER_RUNS_LIVE_CASE_STATE_H
 #define RINGBENCH_SERVER_RUNS_LIVE_CASE_STATE_H
 
@@ -11,29 +11,30 @@
 #include "server/runs/services.h"
 
 enum live_stage {
-    STAGE_STARTING, /* its start is being stored; nothing was sent yet */
+    STAGE_STARTING, /* its start is being stored; no command was sent yet */
     STAGE_JOINING,
     STAGE_RUNNING,
-    STAGE_ENDING /* stops were sent; waiting for the nodes to be clear */
+    STAGE_ENDING /* stops were sent; some nodes still have workers */
 };
 
 struct live_rank {
-    int64_t op, done; /* operations begun and finished */
-    int64_t checked;  /* parts of results, by the host */
-    int64_t links;    /* that NCCL has named while it connected them */
-    int64_t size;     /* of the operation, bytes */
+    int64_t op, done; /* operations started and finished */
+    int64_t checked;  /* result parts checked by the host */
+    int64_t links;    /* connections that NCCL has named so far */
+    int64_t size;     /* bytes of the operation */
     char phase[16];
-    int64_t heard_ns;  /* when it last told these; 0: never */
+    int64_t heard_ns;  /* time of the latest report of these; 0: never */
     bool is_reported;  /* its final state is known or on its way to the disk */
-    bool was_over;     /* it was when the case stalled */
-    bool cannot_reach; /* somebody, as it says */
-    char *reason;      /* of its failure */
-    int peer;          /* whom it blames, or -1 */
-    json_t *process;   /* what its agent saw when it asked for stacks, or NULL */
+    bool was_over;     /* is_reported at the time of the stall */
+    bool cannot_reach; /* the rank reports that it cannot reach another */
+    char *reason;      /* reason of the rank's failure */
+    int peer;          /* the rank that this rank blames, or -1 */
+    json_t *process;   /* the process's state, from the agent's answer to a stack request,
+                          or NULL */
 };
 
 struct live_node {
-    struct node *node; /* NULL: not registered when it was last looked for */
+    struct node *node; /* NULL: not registered at the latest lookup */
     bool is_gone;      /* no worker of the case is left there */
     bool is_lost;
 };
@@ -42,7 +43,7 @@ struct cases {
     const struct services *services;
     const struct node_registry *nodes;
     struct cases_config config;
-    LIST_HEAD(, live_case) live; /* those of a run may go side by side */
+    LIST_HEAD(, live_case) live; /* cases of one run may run in parallel */
     int64_t awaits_nodes_until_ns;
     bool has_freed;
 };
@@ -57,31 +58,31 @@ struct live_case {
     enum live_stage stage;
     struct rendezvous_store *store;
     struct live_rank *ranks;
-    struct live_node *nodes; /* of `on` */
+    struct live_node *nodes; /* one per node of `on` */
     int64_t join_until_ns, grace_until_ns, end_until_ns;
-    int64_t changed_ns;        /* when any rank last got on */
-    int n_joined, n_connected; /* ranks from 0 on that were */
+    int64_t changed_ns;        /* time of the latest progress of any rank */
+    int n_joined, n_connected; /* number of leading ranks that joined, that connected */
     int failed_first;          /* the rank that failed first, or -1 */
-    json_t *lost;              /* the nodes that were lost, as a blame; or NULL */
-    bool is_blamed_lost;       /* a lost node explains what the ranks say */
+    json_t *lost;              /* a blame for the lost nodes, or NULL */
+    bool is_blamed_lost;       /* a lost node explains the ranks' reports */
     bool wants_stacks;
-    int64_t stalled_ns;          /* since then it is stopped for that; 0: it is not */
-    json_t *unreached;           /* who cannot reach whom (unreached.h), or NULL */
-    struct transport *transport; /* what ranks said of it (case_transport.h), or NULL */
-    json_t *early_logs; /* what they said before their nodes were there, or NULL */
+    int64_t stalled_ns; /* time at which a stall stopped the case; 0: no stall */
+    json_t *unreached; /* the ranks that cannot reach each other (unreached.h), or NULL */
+    struct transport *transport; /* the ranks' transports (case_transport.h), or NULL */
+    json_t *early_logs; /* reports that arrived before the nodes registered, or NULL */
     size_t n_early_taken;
     enum case_state end_state;
-    char *end_reason; /* or what says `blamed` */
-    json_t *blamed;   /* whom its end names, or NULL */
+    char *end_reason; /* NULL: the sentence of `blamed`, if any */
+    json_t *blamed;   /* the ranks or nodes blamed for the end, or NULL */
 };
 
 struct live_case *live_case_create(struct cases *cases, struct run_log *log,
                                    size_t index);
 
-/* Closes its store. NULL is fine. */
+/* Free the case and close its store. NULL is fine. */
 void live_case_free(struct live_case *live);
 
-/* live_case.c: what cases.c does with each of them. */
+/* live_case.c: operations that cases.c applies to each case. */
 void live_case_tick(struct live_case *live, int64_t now_ns);
 void live_case_excuse(struct live_case *live, int64_t ns);
 void live_case_stop(struct live_case *live, enum case_state state, const char *reason);

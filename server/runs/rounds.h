@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rounds.h - a placed run's cases: which of them start now, and when none is left. Those
- * of one round go side by side, on nodes of their own; without a pattern each case is a
+/* rounds.h - the cases of a placed run: which ones start now, and when none is left.
+ * Cases of one round run in parallel on separate nodes; without a pattern each case is a
  * round. */
 #ifndef RINGBENCH_SERVER_RUNS_ROUNDS_H
 #define RINGBENCH_SERVER_RUNS_ROUNDS_H
@@ -11,10 +11,10 @@
 
 struct active_run;
 
-/* Once a tick, for a run that has its nodes. */
+/* Call once per tick for a run that has its nodes. */
 void rounds_tick(struct active_run *active, int64_t now_ns);
 
-/* The cases that have not ended end as `state`. */
+/* End all cases that have not ended as `state`. */
 void rounds_skip(struct active_run *active, enum case_state state, const char *reason);
 
 #endif

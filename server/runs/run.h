@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run.h - the model of a run: what its events add up to. Knows no sockets, no clock and
- * no store; replaying a run's events gives the same model, to the byte of its document.
- */
+/* run.h - the model of a run, built from its events. Uses no sockets, clock or store;
+ * replaying a run's events gives the same model and a byte-identical document. */
 #ifndef RINGBENCH_SERVER_RUNS_RUN_H
 #define RINGBENCH_SERVER_RUNS_RUN_H
 
@@ -56,11 +55,11 @@ struct run_node {
     char *name;
     int ranks;
     int first_rank;
-    size_t number;  /* among the run's nodes */
-    json_t *labels; /* with a pattern, as the node had them; or NULL */
+    size_t number;  /* index among the run's nodes */
+    json_t *labels; /* with a pattern: the node's labels when it was placed; or NULL */
 };
 
-/* In the order of their ranks. */
+/* In rank order. */
 struct run_nodes {
     struct run_node *items;
     size_t n;
@@ -72,79 +71,82 @@ struct run_rank {
     char *reason; /* why the rank failed, or NULL */
 };
 
-/* Its repeat and variables are common/spec/run_matrix.h's to say. */
+/* common/spec/run_matrix.h gives the case's repeat and variables. */
 struct run_case {
-    struct run_nodes on; /* names are the run's; items NULL: all of the run's nodes */
+    struct run_nodes on; /* borrows the run's names; items NULL: all of the run's nodes */
     size_t round;        /* of the pattern (run_plan.h); 0 without one */
-    bool confirms;       /* it measures a suspect again, or what was slower than usual */
-    json_t *packed;      /* as RUN_PACKED has it, until an event changes it; or NULL */
-    struct headline headline; /* with a pattern: cases on other nodes have others */
+    bool confirms;       /* it measures a suspect or an unusually slow run again */
+    json_t *packed; /* the case in RUN_PACKED form until an event changes it; or NULL */
+    struct headline headline; /* with a pattern, where each case has its own nodes */
     int attempt;              /* 0: never started */
     enum case_state state;
     char *reason;
     int64_t started_ms, ended_ms; /* 0: not yet */
-    struct run_rank *ranks;       /* world_size of its nodes once started, or NULL */
-    int64_t wrong;                /* wrong elements over its rows */
-    char *first_wrong;            /* where the first one was, or NULL */
-    int first_wrong_rank;         /* -1: it does not say */
-    char **conditions;            /* by node, see run_conditions.h; or NULL */
-    struct carried carried;       /* by the ports of its nodes */
-    json_t *blamed;               /* whom its end names (blame.h), or NULL */
-    json_t *transports; /* the ways its bytes went (case_transport.h), or NULL */
+    struct run_rank *ranks;       /* world_size entries once started, or NULL */
+    int64_t wrong;                /* wrong elements in all its rows */
+    char *first_wrong;            /* location of the first wrong element, or NULL */
+    int first_wrong_rank;         /* -1: unknown */
+    char **conditions;            /* one per node, see run_conditions.h; or NULL */
+    struct carried carried;       /* per port of its nodes */
+    json_t *blamed;     /* the ranks or nodes blamed for its end (blame.h), or NULL */
+    json_t *transports; /* the transports of its ranks (case_transport.h), or NULL */
 };
 
 struct run {
     char id[ID_RUN_LENGTH + 1];
     struct run_spec *spec;
-    json_t
-        *editable; /* its labels and notes (run_edit.h), which the spec does not follow */
+    json_t *editable; /* its labels and notes (run_edit.h), kept apart from the spec */
     int64_t created_ms, started_ms, ended_ms;
-    int64_t ran_ms, ran_at_ms; /* how long it had run, as of when, by its log */
+    int64_t ran_ms,
+        ran_at_ms; /* run time so far, and the time of that value, from its log */
     enum run_state state;
     char *reason;
     char *backend;              /* once placed */
     struct run_nodes pool;      /* once placed */
-    json_t *nodes;              /* the same as its document has it */
+    json_t *nodes;              /* the nodes as in the run's document */
     struct split_groups groups; /* of ranks; once placed */
-    json_t *machines;           /* what the nodes are (machine.h); NULL: not known */
-    json_t *own_verdicts;       /* of its events `placed` and `state` */
-    json_t *verdicts;       /* these and its cases', sorted; replaced, never changed */
-    struct run_case *cases; /* NULL until something is known of one, see run_open_cases */
-    size_t n_cases;         /* with a pattern: those of the rounds so far */
-    size_t n_live;          /* that have begun and not ended */
+    json_t *machines;           /* the nodes' hardware (machine.h); NULL: unknown */
+    json_t *own_verdicts;       /* from its events `placed` and `state` */
+    json_t *verdicts; /* own_verdicts and the cases' verdicts, sorted; replaced, never
+                         modified */
+    struct run_case
+        *cases;     /* NULL until the first event about a case, see run_open_cases */
+    size_t n_cases; /* with a pattern: the cases of the rounds so far */
+    size_t n_live;  /* cases under way */
     size_t rows_done, rows_total, rows_skipped;
     struct headline headline;
     struct noise noise;
     int64_t wrong;
-    bool is_emulated;           /* its rows say so */
-    struct run_metrics metrics; /* of a program */
+    bool is_emulated;           /* according to its rows */
+    struct run_metrics metrics; /* for a program */
     struct lateness *late;      /* in isolated timing, once there is a row; or NULL */
     json_t *curve;     /* [[size, busbw], ...] of the first out-of-place series */
     struct pace *pace; /* NULL until a case began */
 };
 
-/* A run with every case queued. spec is taken, also on failure (NULL). */
+/* Return a new run with every case queued. spec is taken, even on failure (NULL). */
 struct run *run_create(const char *id, struct run_spec *spec, int64_t created_ms);
 void run_destroy(struct run *run);
 
-/* The run of a stored document, as it was created. NULL with err (ERROR_INVALID) when its
- * spec is not valid any more. */
+/* Return the run from a stored document in its initial state. Returns NULL with err
+ * (ERROR_INVALID) if its spec is no longer valid. */
 struct run *run_create_again(const json_t *doc, struct error *err);
 
-/* Let an event change the model: nothing else does. Unknown types change nothing. */
+/* Apply an event to the model; nothing else changes the model. Unknown types are
+ * ignored. */
 void run_fold(struct run *run, int64_t time_ms, const char *type, const json_t *body);
 
-/* The same for an event `result` that is known by its record. about: what
- * result_record_read calls its key, or its body. body: NULL if the record says all. */
+/* Apply a `result` event given as its record. about: the key from result_record_read(),
+ * or the event's body. body: NULL if the record is complete. */
 void run_fold_result(struct run *run, const struct result_record *record,
                      const json_t *about, const json_t *body);
 
-/* Which of the cases that the matrix makes of the same nodes it is: what run_matrix.h
- * asks for. */
+/* Return the index into the run's matrix (run_matrix.h) for a case. Cases of different
+ * rounds can share an index. */
 size_t run_case_turn(const struct run *run, size_t index);
 
-/* Whether a rank comes late, or a transfer is slow; slow: what says so of the run, or
- * NULL. A new verdict; NULL where no row can tell it. */
+/* Return a new verdict on late ranks and slow transfers; NULL if no row has the data for
+ * it. */
 json_t *run_lateness(const struct run *run);
 
 bool run_has_ended(const struct run *run);
@@ -154,23 +156,24 @@ enum run_form {
     RUN_WHOLE,  /* as docs/reference/api.md shows it */
     RUN_PACKED, /* the same for other threads: run_packed.h */
     RUN_BRIEF,  /* without spec and cases */
-    RUN_STORED  /* for the database before it has ended: without its cases */
+    RUN_STORED  /* for the database while the run is active: without its cases */
 };
 
 /* A new reference. */
 json_t *run_to_json(const struct run *run, enum run_form form);
 
-/* How many cases there is something to say of: all others come behind them. */
+/* Return the number of leading cases that have any state to show; the remaining cases
+ * are all untouched. */
 size_t run_begun_cases(const struct run *run);
 
 const char *run_state_name(enum run_state state);
 const char *case_state_name(enum case_state state);
 const char *rank_state_name(enum rank_state state);
 
-/* -1 for a name that is none. */
+/* Return the state with that name, or -1. */
 int rank_state_lookup(const char *name);
 
-/* CASE_QUEUED for a name that is none. */
+/* Return the state with that name, or CASE_QUEUED if the name is unknown. */
 enum case_state case_state_lookup(const char *name);
 
 #endif

@@ -9,16 +9,16 @@
 
 #define RUN_NOTES_MAX 4000 /* bytes */
 
-/* The members of a run's document that can be edited: {"labels", "notes"}. A new
- * reference. */
+/* Return the editable members of a run's document: {"labels", "notes"}. A new reference.
+ */
 json_t *run_editable(const json_t *run);
 
-/* The changes that a client's patch makes to these members: {"before", "after"}, each the
- * patch that leads from the other state to this one. Both are empty if the patch changes
- * nothing. A new reference; NULL with *problems. */
+/* Compute a client's changes to these members: {"before", "after"}, each the patch that
+ * leads from the other state to this one. Both are empty if the patch changes nothing. A
+ * new reference; NULL with *problems. */
 json_t *run_edit(const json_t *editable, const json_t *patch, struct problems *problems);
 
-/* The members after such a patch. A new reference. */
+/* Return the members after applying such a patch. A new reference. */
 json_t *run_edit_apply(const json_t *editable, const json_t *patch);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_metrics.h - what the figures that a program's ranks print add up to */
+/* run_metrics.h - aggregates of the metrics that a program's ranks print */
 #ifndef RINGBENCH_SERVER_RUNS_RUN_METRICS_H
 #define RINGBENCH_SERVER_RUNS_RUN_METRICS_H
 
@@ -26,21 +26,22 @@ struct run_metric {
 struct run_metrics {
     struct run_metric *items;
     size_t n, capacity;
-    struct median first; /* of the values of the first item */
+    struct median first; /* over the values of the first item */
 };
 
 void run_metrics_release(struct run_metrics *metrics);
 
-/* Take a figure. about: has its "metric", "unit", "higher_is_better". */
+/* Add a value. about: has its "metric", "unit", "higher_is_better". */
 void run_metrics_add(struct run_metrics *metrics, const json_t *about, double value,
                      int rank);
 
-/* What stands for a run that measures no collectives: of the first metric, which a
- * program prints first for that. A new reference. */
+/* Return the headline of a run that measures no collectives: its first metric, since a
+ * program prints its main metric first. A new reference. */
 json_t *run_metrics_headline(const struct run_metrics *metrics);
 
-/* A new array of {"metric","unit","higher_is_better","count","last","mean","min","max",
- * "rank0": {the same five} or null}, in the order of first appearance. */
+/* Return a new array of
+ * {"metric","unit","higher_is_better","count","last","mean","min","max", "rank0": {the
+ * same five} or null}, in the order of first appearance. */
 json_t *run_metrics_json(const struct run_metrics *metrics);
 
 #endif

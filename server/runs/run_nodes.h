@@ -5,16 +5,16 @@
 
 #include "server/runs/run.h"
 
-/* Those that the case runs on; borrowed. */
+/* Return the nodes that the case runs on; borrowed. */
 struct run_nodes run_case_nodes(const struct run *run, const struct run_case *c);
 
-/* NULL: it is none of them. */
+/* Return the node with that name, or NULL. */
 const struct run_node *run_nodes_find(const struct run_nodes *nodes, const char *name);
 
-/* The node that a rank lives on; NULL: there is no such rank. */
+/* Return the node that hosts a rank, or NULL if there is no such rank. */
 const struct run_node *run_nodes_of_rank(const struct run_nodes *nodes, int rank);
 
-/* A new array. */
+/* Return the nodes' names as a new array. */
 json_t *run_nodes_names(const struct run_nodes *nodes);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* scheduler.h - runs from acceptance to verdict: the queue, the nodes, the cases. All of
- * it lives on the loop's thread; what it decides is written to the store before it is
- * shown to anyone. */
+ * it runs on the loop's thread; each decision is stored before it is published. */
 #ifndef RINGBENCH_SERVER_RUNS_SCHEDULER_H
 #define RINGBENCH_SERVER_RUNS_SCHEDULER_H
 
@@ -31,32 +30,32 @@ struct scheduler_config {
     struct jobs *jobs;             /* borrowed, or NULL: no run may have `launch` */
     const char *advertise;         /* rendezvous host told to agents, or NULL: the host by
                                       which each agent reaches the server */
-    long lease_s;                  /* an agent silent for so long is lost */
+    long lease_s;                  /* an agent is lost after this silence */
     long poll_s;                   /* how long a command poll is held */
-    long batch_lost_s;             /* a batch job's node that is lost has left then */
-    long max_nodes;                /* known at once */
+    long batch_lost_s;             /* a batch job's lost node has left after this time */
+    long max_nodes;                /* limit of registered nodes */
     long join_s;                   /* deadline of a case's rendezvous */
-    const struct clock *clock; /* borrowed; NULL: the system's. With another clock time
-                                  passes only by scheduler_tick */
+    const struct clock *clock; /* borrowed; NULL: the system's. With another clock, time
+                                  advances only in scheduler_tick */
 };
 
 struct scheduler *scheduler_create(uv_loop_t *loop,
                                    const struct scheduler_config *config);
 
-/* Take up the runs that the store holds unfinished. Call once, before the loop runs. */
+/* Resume the runs that the store holds unfinished. Call once, before the loop runs. */
 int scheduler_recover(struct scheduler *scheduler, struct error *err);
 
-/* Look at every deadline by the clock, and at the queue. The scheduler does it by itself
- * by the system's clock; whoever gave it another one, after moving that. A step of 2 s or
- * more says that nobody listened meanwhile. */
+/* Check every deadline and the queue. With the system's clock the scheduler calls this
+ * itself; with another clock the caller does, after advancing it. A step of 2 s or more
+ * means that the server did not run meanwhile. */
 void scheduler_tick(struct scheduler *scheduler);
 
-/* Answer every parked poll, stop the timers. Runs stay as they are in the store. `closed`
- * runs on the loop. */
+/* Answer every parked poll and stop the timers. Runs stay as they are in the store.
+ * `closed` runs on the loop. */
 void scheduler_close(struct scheduler *scheduler, void (*closed)(void *arg), void *arg);
 
-/* Once closed, and when the store has closed, which calls back until then. NULL is fine.
- */
+/* Call this after `closed` and after the store has closed, which may call back until
+ * then. NULL is fine. */
 void scheduler_free(struct scheduler *scheduler);
 
 /* Borrowed. */
@@ -71,87 +70,88 @@ void scheduler_submit(struct scheduler *scheduler, struct run_spec *spec,
                       const char *idempotency_key, const char *body_hash,
                       scheduler_accepted *done, void *arg);
 
-/* The same of a run whose id (id_run) the caller has chosen; `write` (taken) becomes
- * durable with the run, or neither does. */
+/* The same as scheduler_submit() for a run ID (id_run) that the caller has chosen.
+ * `write` (taken) becomes durable with the run, or neither does. */
 void scheduler_submit_with(struct scheduler *scheduler, struct run_spec *spec,
                            const char *id, struct store_write *write,
                            scheduler_accepted *done, void *arg);
 
-/* The run as GET shows it (docs/reference/api.md), for any thread (run_packed.h), from
- * memory: every run that has not ended, and for a while those that have. A new reference;
- * NULL when only the store may know it. */
+/* Return the run as GET shows it (docs/reference/api.md), for any thread (run_packed.h).
+ * Memory holds all runs that have not ended, and recently ended ones. A new reference;
+ * NULL if only the store may have the run. */
 json_t *scheduler_run_packed(const struct scheduler *scheduler, const char *run);
 
-/* The same as lists show it. */
+/* Return the run in its list form, under the same conditions. */
 json_t *scheduler_run_listed(const struct scheduler *scheduler, const char *run);
 
-/* What would become of such a run now: "Validation" of docs/reference/api.md, but for its
- * time (history.h). Changes nothing. A new reference. */
+/* Predict what would happen to such a run now: "Validation" in docs/reference/api.md,
+ * except its time (history.h). Changes nothing. A new reference. */
 json_t *scheduler_preview(const struct scheduler *scheduler, const struct run_spec *spec);
 
-/* A run has ended otherwise than here: have its values made. */
+/* Request the values of a run that did not end in this scheduler. */
 void scheduler_note_end(struct scheduler *scheduler, const char *run);
 
 /* Whether a run has not ended yet. */
 bool scheduler_run_is_active(const struct scheduler *scheduler, const char *run);
 
-/* How the reason of a background run begins that was cancelled for another run's sake. */
+/* The start of the reason for a background run that was cancelled in favor of another. */
 #define SCHEDULER_YIELDED "its nodes are needed by run "
 
-/* Ask for the run's end. ERROR_NOT_FOUND when it is not active. */
+/* Request the run's end. Fails with ERROR_NOT_FOUND if the run is not active. */
 int scheduler_cancel(struct scheduler *scheduler, const char *run, struct error *err);
 
-/* Change the labels and notes of a run in memory. event: stolen if so; the body of the
- * event `edit` (run_edit.h), with who changed them. False: only the store may know it. */
+/* Change a run's labels and notes in memory. event: the body of the event `edit`
+ * (run_edit.h) with its author; stolen on success. Returns false if only the store may
+ * have the run. */
 bool scheduler_edit(struct scheduler *scheduler, const char *run, json_t *event);
 
-/* ---- What happens in a run ---- */
+/* ---- Events of a run ---- */
 
-/* Call `event` for every event of an active run from now on, after it is durable, in
- * order of ids; a NULL event comes last, when the run has ended. Returns NULL when the
- * run is not active. scheduler_unwatch ends it. */
+/* Call `event` for every later event of an active run, after the event is durable, in
+ * the order of IDs. A NULL event comes last, when the run has ended. Returns NULL if the
+ * run is not active. scheduler_unwatch stops it. */
 struct scheduler_watch *scheduler_watch_run(struct scheduler *scheduler, const char *run,
                                             scheduler_event *event, void *arg);
 /* The id of the run's latest published event; 0 when the run is not active. */
 int64_t scheduler_head(const struct scheduler *scheduler, const char *run);
 
-/* ---- Nodes, for people ---- */
+/* ---- Nodes, for the API ---- */
 
-/* Borrowed; changes. */
+/* Borrowed; changes over time. */
 const struct node_registry *scheduler_nodes(const struct scheduler *scheduler);
 
-/* The nodes that specs may avoid: an object with a member for each, which is borrowed and
- * may change. */
+/* Set the nodes that specs may avoid: an object with one member per node, borrowed; it
+ * may change later. */
 void scheduler_set_suspects(struct scheduler *scheduler, const json_t *suspects);
 
-/* Whether the groups of the run's pattern are not too many, by the nodes that it names or
- * would get now. False after adding why to *problems. */
+/* Check that the run's pattern does not form too many groups on the nodes that it names
+ * or would get now. Returns false after adding the reason to *problems. */
 bool scheduler_plan_fits(const struct scheduler *scheduler, const struct run_spec *spec,
                          struct problems *problems);
 
-/* An array of those behind a name (""; in their order), some at least, no more than about
- * max_bytes; *is_more: there are others. */
+/* Return an array of the nodes after a name ("": from the start), in order: at least
+ * one, and about max_bytes at most. *is_more: more nodes follow. */
 json_t *scheduler_nodes_page(const struct scheduler *scheduler, const char *behind,
                              bool has_inventory, size_t max_bytes, bool *is_more);
 json_t *scheduler_node_json(const struct scheduler *scheduler,
                             const char *name); /* or NULL */
 
-/* What preflight_of_snapshot takes: all nodes that are alive, and the one with this name
- * (or NULL). A new reference; NULL: there is no such node. */
+/* Return the input for preflight_of_snapshot: all alive nodes, or with a name that node
+ * as well. A new reference; NULL if there is no such node. */
 json_t *scheduler_preflight(const struct scheduler *scheduler, const char *name);
 
 void scheduler_counters(const struct scheduler *scheduler,
                         struct scheduler_counters *out);
 
-/* What the checks of the latest runs came to (last_checks.h); borrowed, changes. */
+/* Return the latest answers of checks (last_checks.h); borrowed, changes over time. */
 const json_t *scheduler_checks(const struct scheduler *scheduler);
 
-/* What the latest runs came to (last_figures.h); borrowed, changes. */
+/* Return the latest figures of runs (last_figures.h); borrowed, changes over time. */
 const json_t *scheduler_figures(const struct scheduler *scheduler);
 
-/* Call `ready` when the run's values (store_trends.h) are there, if it has ended and has
- * any, and so are those of all runs that ended before this call since the start. err:
- * this run's values could not be made. */
+/* Call `ready` once the run's values (store_trends.h) exist, if it has ended and has
+ * any. The values of all runs that ended between the server's start and this call exist
+ * then too. err: this run's values could not be made. */
 void scheduler_await_values(struct scheduler *scheduler, const char *run,
                             store_settled *ready, void *arg);
 

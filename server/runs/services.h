@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* services.h - what all modules of this folder use: the disk, the clock, the next tick */
+/* services.h - services shared by all modules in this folder: the store, the clock, the
+ * next tick */
 #ifndef RINGBENCH_SERVER_RUNS_SERVICES_H
 #define RINGBENCH_SERVER_RUNS_SERVICES_H
 
