@@ -28,7 +28,7 @@ static int reserve(struct buf *buf, size_t extra)
     char *data;
 
     assert(buf->len <= buf->max);
-    /* The second: so that neither `need` nor doubling the capacity wraps around. */
+    /* The second check keeps `need` and the doubled capacity from wrapping around. */
     if (extra > buf->max - buf->len || extra >= SIZE_MAX / 2 - buf->len) {
         buf->is_cut = true;
         return -1;

@@ -10,17 +10,17 @@ struct buf {
     char *data; /* NUL-terminated when not NULL */
     size_t len;
     size_t capacity;
-    size_t max;  /* bytes of content it will ever hold */
-    bool is_cut; /* something did not fit, since buf_init() or buf_clear() */
+    size_t max;  /* maximum number of content bytes */
+    bool is_cut; /* data did not fit since buf_init() or buf_clear() */
 };
 
-/* An empty buffer that holds at most max bytes. Allocates nothing. */
+/* Initialize an empty buffer that holds at most max bytes. Allocates nothing. */
 void buf_init(struct buf *buf, size_t max);
 
 /* Free the content; the buffer is empty and usable again. */
 void buf_release(struct buf *buf);
 
-/* Append; -1 (and nothing changed) when it would exceed max or memory is out. */
+/* Append data; return -1 and change nothing if it would exceed max or memory is out. */
 int buf_append(struct buf *buf, const void *data, size_t len);
 int buf_append_str(struct buf *buf, const char *text);
 int buf_printf(struct buf *buf, const char *format, ...)
@@ -29,11 +29,11 @@ int buf_printf(struct buf *buf, const char *format, ...)
 /* Drop the first n bytes (n <= len). */
 void buf_consume(struct buf *buf, size_t n);
 
-/* Forget the content but keep the memory. */
+/* Drop the content but keep the memory. */
 void buf_clear(struct buf *buf);
 
-/* Give the content away: the caller frees it; the buffer is empty. "" if it was empty,
- * NULL only when memory is out. *len may be NULL. */
+/* Hand the content over to the caller, who frees it, and empty the buffer. Return "" if
+ * it was empty, NULL only if memory is out. len may be NULL. */
 char *buf_detach(struct buf *buf, size_t *len);
 
 #endif

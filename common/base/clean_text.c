@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* clean_text.c - make bytes of others fit for JSON, a terminal, a log, a name */
+/* clean_text.c - foreign bytes made safe for JSON, terminals, logs and names */
 #include "common/base/clean_text.h"
 
 #include <stdint.h>
@@ -8,7 +8,7 @@
 
 #include "common/base/utf8.h"
 
-/* As long as any special character as it is shown, with its NUL. */
+/* bytes of the longest displayed special character, with its NUL */
 #define SHOWN_MAX 12
 
 static const struct {
@@ -27,7 +27,8 @@ bool clean_text_is_special(uint32_t code)
     return (code & 0xfffe) == 0xfffe;
 }
 
-/* The length of what stands at data (len > 0), and how it is shown: "" for as it is. */
+/* Return the length of the character at data (len > 0) and its displayed form; "" means
+ * unchanged. */
 static size_t show_one(const char *data, size_t len, char shown[SHOWN_MAX])
 {
     size_t n = utf8_sequence(data, len);
@@ -43,8 +44,8 @@ static size_t show_one(const char *data, size_t len, char shown[SHOWN_MAX])
     return n > 0 ? n : 1;
 }
 
-/* How many bytes from data on are shown as they are; the one behind them, if there is
- * one, is shown as `shown` and has *n bytes. */
+/* Return the number of bytes at data that are displayed unchanged. The next character, if
+ * any, has *n bytes and is displayed as `shown`. */
 static size_t plain_length(const char *data, size_t len, bool keeps_lines,
                            char shown[SHOWN_MAX], size_t *n)
 {
@@ -53,7 +54,7 @@ static size_t plain_length(const char *data, size_t len, bool keeps_lines,
     *n = 0;
     shown[0] = '\0';
     while (i < len) {
-        /* Most bytes are these. */
+        /* Fast path: most bytes are printable ASCII. */
         if (data[i] >= ' ' && data[i] <= '~') {
             i++;
             continue;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* clean_text.h - make bytes of others fit for JSON, for a terminal or a log, and tell
- * what may stand in a name. "Special" are the characters that a terminal or a reader of
- * lines acts upon and nobody sees: controls (C0, DEL, C1), line separators, marks of
- * direction, zero-width spaces, tags, and what is no character at all. */
+/* clean_text.h - foreign bytes made safe for JSON, terminals and logs, and the check of
+ * names. "Special" characters are invisible but affect a terminal or a line reader:
+ * controls (C0, DEL, C1), line separators, direction marks, zero-width spaces, tags and
+ * noncharacters. */
 #ifndef RINGBENCH_COMMON_BASE_CLEAN_TEXT_H
 #define RINGBENCH_COMMON_BASE_CLEAN_TEXT_H
 
@@ -15,30 +15,30 @@
 
 bool clean_text_is_special(uint32_t code);
 
-/* Append data with U+FFFD in place of NUL and of each byte that is not part of a valid
- * UTF-8 sequence. -1 when the buffer is full. */
+/* Append data, replacing NUL and each byte outside a valid UTF-8 sequence with U+FFFD.
+ * Return -1 if the buffer is full. */
 int clean_text_append(struct buf *out, const char *data, size_t len);
 
-/* A new JSON string of data, cleaned likewise. */
+/* Return data as a new JSON string, cleaned as by clean_text_append(). */
 json_t *clean_text_json(const char *data, size_t len);
 
-/* Append data as it may be shown: special characters as \n, \r or \u001b, bytes that are
- * no UTF-8 as \xff; tabs stay. Bytes that are left out are so since the buffer is full:
- * -1. */
+/* Append data in displayable form: special characters as \n, \r or \u001b, bytes that are
+ * not UTF-8 as \xff; tabs stay. Return -1 if the buffer is full and bytes were left out.
+ * */
 int clean_text_show(struct buf *out, const char *data, size_t len);
 
-/* The same into out as a NUL-terminated text, cut between characters to fit into `size`
- * bytes (at least 1). Returns its length. */
+/* Write the text of clean_text_show() to out, NUL-terminated and cut between characters
+ * to `size` bytes (at least 1). Return its length. */
 size_t clean_text_copy(char *out, size_t size, const char *data, size_t len);
 
-/* The value (a new reference) with every key and string in it as clean_text_show has it;
- * with keeps_lines newlines stay, too. */
+/* Return a new reference to the value with clean_text_show() applied to every key and
+ * string. With keeps_lines, newlines stay too. */
 json_t *clean_text_shown(json_t *value, bool keeps_lines);
 
 #define CLEAN_TEXT_FAULT_MAX 12
 
-/* False if the text may stand in a name; else what may not is in `fault`: "U+202E", or
- * "byte FF" that is no UTF-8. */
+/* Return whether the text may be part of a name. If not, `fault` names the rejected
+ * character: "U+202E", or "byte FF" if it is not UTF-8. */
 bool clean_text_fault(const char *text, char fault[CLEAN_TEXT_FAULT_MAX]);
 
 #endif

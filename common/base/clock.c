@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* clock.c - wall time for people, monotonic time for deadlines and measurements */
+/* clock.c - wall time for display, monotonic time for deadlines and measurements */
 #include "common/base/clock.h"
 
 #include <stdio.h>
@@ -42,8 +42,8 @@ const char *clock_format_ms(int64_t wall_ms, char text[CLOCK_TEXT_MAX])
     struct tm parts;
     size_t n;
 
-    /* Times come from other machines too: RFC 3339 has years 0000 to 9999, and we none
-     * before 1970. */
+    /* Foreign times may be outside our range: RFC 3339 allows years 0000 to 9999, we
+     * start at 1970. */
     if (wall_ms < 0)
         wall_ms = 0;
     if (wall_ms > LAST_MS)

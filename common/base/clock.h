@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* clock.h - wall time for people, monotonic time for deadlines and measurements */
+/* clock.h - wall time for display, monotonic time for deadlines and measurements */
 #ifndef RINGBENCH_COMMON_BASE_CLOCK_H
 #define RINGBENCH_COMMON_BASE_CLOCK_H
 
@@ -14,25 +14,25 @@ int64_t clock_wall_ms(void);
 /* Nanoseconds of CLOCK_MONOTONIC. */
 int64_t clock_monotonic_ns(void);
 
-/* The same moment on both. */
+/* The same moment on both clocks. */
 struct clock_time {
     int64_t wall_ms, monotonic_ns;
 };
 
-/* Who tells the time to something that is given a clock. */
+/* A replaceable source of time. */
 struct clock {
     struct clock_time (*read)(void *arg);
     void *arg;
 };
 
-/* NULL: the system's. */
+/* Read the clock; NULL reads the system's clocks. */
 struct clock_time clock_read(const struct clock *clock);
 
-/* RFC 3339 in UTC with milliseconds, "2026-01-31T23:59:59.123Z"; returns text.
- * Clamped to the years 1970 to 9999. */
+/* Format RFC 3339 in UTC with milliseconds, "2026-01-31T23:59:59.123Z"; return text. The
+ * time is clamped to the years 1970 to 9999. */
 const char *clock_format_ms(int64_t wall_ms, char text[CLOCK_TEXT_MAX]);
 
-/* What clock_format_ms wrote; 0 for NULL and for what is no such time. */
+/* Parse the format of clock_format_ms(). Return 0 for NULL or an invalid time. */
 int64_t clock_parse_ms(const char *text);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cpu_list.c - CPUs as the kernel lists them */
+/* cpu_list.c - CPU lists in the kernel's format */
 #include "common/base/cpu_list.h"
 
 #include <stdlib.h>
 
-/* Moves `at` behind the number; false: there is none that is a CPU's. */
+/* Parse a number and move `at` past it; return false if it is no valid CPU number. */
 static bool take_number(const char **at, unsigned *out)
 {
     char *end;
@@ -32,7 +32,7 @@ bool cpu_list_next(const char **at, unsigned *first, unsigned *last)
         if (!take_number(&text, last) || *last < *first)
             return false;
     }
-    /* A comma is followed by another one. */
+    /* A comma must be followed by another range. */
     if (*text == ',' && text[1] >= '0' && text[1] <= '9')
         text++;
     else if (*text)

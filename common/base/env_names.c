@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* env_names.c - the variables of libraries that are known to be harmless */
+/* env_names.c - library variables that are known to be harmless */
 #include "common/base/env_names.h"
 
 #include <stddef.h>
 #include <string.h>
 
 /* The names in env_names/NAME.txt as a string NAME, without their library's prefix, in
- * the order of strcmp and separated by single spaces. They were looked up in the sources
- * of the versions that the files state. A new name belongs there only if the library
- * neither opens a file by it, nor loads or runs something, listens or goes somewhere,
- * takes a signal or reads further settings; else among the rules of env_policy.c. */
+ * strcmp order and separated by single spaces. They were checked in the sources of the
+ * versions that the files state. Add a name only if the library does not use it to open a
+ * file, load or run code, listen, connect, handle a signal or read further settings.
+ * Other names belong to the rules in env_policy.c. */
 #include "env_names_data.h"
 
 static const struct env_library libraries[] = {
@@ -19,7 +19,7 @@ static const struct env_library libraries[] = {
     {.prefix = "OMP_", .harmless = omp},
     {.prefix = "GLOO_", .harmless = gloo},
     {.prefix = "CUDA_", .harmless = cuda, .is_complete = true},
-    /* Our own backends', which check what they are given. */
+    /* Our own backends validate their variables. */
     {.prefix = "HOST_"},
     {.prefix = "SIM_"},
 };
@@ -31,7 +31,7 @@ static int compare(const char *name, const char *word, size_t len)
     return order == 0 && name[len] != '\0' ? 1 : order;
 }
 
-/* Binary search among words that single spaces separate. */
+/* Binary search in words separated by single spaces. */
 static bool has_word(const char *words, const char *name)
 {
     size_t low = 0, high = strlen(words);
@@ -54,7 +54,7 @@ static bool has_word(const char *words, const char *name)
     return false;
 }
 
-/* The prefix is one of the words, the rest one of the others. */
+/* Return whether the name is a word of parts followed by a word of settings. */
 static bool has_words(const char *parts, const char *settings, const char *name)
 {
     for (size_t len; *parts; parts += len + (parts[len] == ' ')) {

@@ -17,9 +17,9 @@ static const char listens[] = "makes the library listen for others";
 static const char goes_out[] = "makes the library go to an address of the run's choice";
 static const char takes_signal[] = "changes what a signal does to the worker";
 
-/* What is known and held back; '*' ends what a family begins with. So is all else that is
- * not among the harmless, without a rule: each release of these libraries brings
- * variables that nobody here has looked at. */
+/* Known variables that need consent or are refused; '*' ends a prefix. Variables without
+ * a rule that are not known to be harmless are held back too, since each library release
+ * adds variables that nobody here has reviewed. */
 static const struct rule {
     const char *name;
     const char *reason;
@@ -93,7 +93,7 @@ static const struct rule {
     {"GLOO_DEVICE_TRANSPORT_TCP_TLS_*", reads_file},
 };
 
-/* Why the name is held back; NULL: no rule says so. */
+/* Return why a rule holds the name back, or NULL if no rule matches. */
 static const char *find_rule(const char *name)
 {
     for (size_t i = 0; i < sizeof(held_back) / sizeof(held_back[0]); i++)

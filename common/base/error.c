@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* error.c - what went wrong, as a code for programs and a sentence for people */
+/* error.c - an error as a code for programs and a sentence for users */
 #include "common/base/error.h"
 
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* error.h - what went wrong, as a code for programs and a sentence for people */
+/* error.h - an error as a code for programs and a sentence for users */
 #ifndef RINGBENCH_COMMON_BASE_ERROR_H
 #define RINGBENCH_COMMON_BASE_ERROR_H
 
@@ -12,12 +12,12 @@ enum error_code {
     ERROR_LIMIT,       /* a stated limit is exceeded */
     ERROR_UNSUPPORTED, /* valid, but this build or backend cannot do it */
     ERROR_MEMORY,      /* out of memory */
-    ERROR_IO,          /* the system or the network refused */
+    ERROR_IO,          /* the system or the network failed */
     ERROR_TIMEOUT,     /* a deadline passed */
-    ERROR_PEER,        /* a peer died, closed or sent nonsense */
-    ERROR_UNREACHABLE, /* a peer gives no sign of life any more */
-    ERROR_UNAVAILABLE, /* not now: try again later */
-    ERROR_INTERNAL     /* our own fault */
+    ERROR_PEER,        /* a peer died, closed the connection or sent invalid data */
+    ERROR_UNREACHABLE, /* a peer no longer responds */
+    ERROR_UNAVAILABLE, /* temporary: try again later */
+    ERROR_INTERNAL     /* a bug in ringbench */
 };
 
 struct error {
@@ -38,8 +38,8 @@ int error_prefix(struct error *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 #ifdef __clang_analyzer__
-/* The analyzer looks at one file at a time; else it would follow paths on which these
- * failures count as success. */
+/* The analyzer sees one file at a time. Without this macro it would follow paths on which
+ * these failures count as success. */
 #define error_set(...) (error_set(__VA_ARGS__), -1)
 #define error_set_errno(...) (error_set_errno(__VA_ARGS__), -1)
 #define error_prefix(...) (error_prefix(__VA_ARGS__), -1)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fnv.h - FNV-1a of 64 bits: to tell things apart that nobody makes look alike
- * (draft-eastlake-fnv) */
+/* fnv.h - 64-bit FNV-1a hash, for data that nobody crafts to collide (draft-eastlake-fnv)
+ * */
 #ifndef RINGBENCH_COMMON_FNV_H
 #define RINGBENCH_COMMON_FNV_H
 
@@ -9,7 +9,7 @@
 
 #define FNV1A_BEGIN UINT64_C(0xcbf29ce484222325)
 
-/* The hash of what `hash` is of, and of these bytes behind it. */
+/* Continue `hash` with these bytes and return the new hash. */
 static inline uint64_t fnv1a(uint64_t hash, const void *data, size_t len)
 {
     const unsigned char *bytes = data;

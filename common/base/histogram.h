@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* histogram.h - how often a duration fell below each of some bounds, as Prometheus counts
- */
+/* histogram.h - counts of durations by upper bound, as in a Prometheus histogram */
 #ifndef RINGBENCH_COMMON_BASE_HISTOGRAM_H
 #define RINGBENCH_COMMON_BASE_HISTOGRAM_H
 
@@ -9,15 +8,15 @@
 
 #define HISTOGRAM_BOUNDS 8
 
-/* The upper bounds of its buckets, in seconds, rising: of what takes milliseconds, and of
- * what people wait for. */
+/* Upper bounds of the buckets in seconds, ascending: one set for operations of
+ * milliseconds, one for waits of users. */
 typedef const double histogram_bounds[HISTOGRAM_BOUNDS];
 static histogram_bounds histogram_quick = {0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 10};
 static histogram_bounds histogram_slow = {1, 10, 60, 300, 1800, 7200, 28800, 86400};
 
-/* All zero: nothing was counted. */
+/* All zero: empty. */
 struct histogram {
-    uint64_t counts[HISTOGRAM_BOUNDS + 1]; /* of each bucket alone; beyond the last */
+    uint64_t counts[HISTOGRAM_BOUNDS + 1]; /* per bucket; the last: above all bounds */
     double sum_s;
 };
 

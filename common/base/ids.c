@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ids.c - random identifiers, and what names a node */
+/* ids.c - random identifiers and the rule for node names */
 #include "common/base/ids.h"
 
 #include <stdint.h>
@@ -12,8 +12,8 @@
 
 static void fill_random(void *out, size_t len)
 {
-    /* Up to 256 bytes never come short once the pool is ready; without randomness ids
-     * would collide, so there is no way on. */
+    /* A request of up to 256 bytes is never cut short once the pool is ready. Without
+     * randomness ids would collide, so the program cannot continue. */
     if (getrandom(out, len, 0) != (ssize_t)len)
         abort();
 }

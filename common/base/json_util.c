@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* json_util.c - short forms for what we do to JSON all the time */
+/* json_util.c - shorthand for frequent JSON operations */
 #include "common/base/json_util.h"
 
 #include <errno.h>
@@ -111,7 +111,7 @@ int json_check_extent(const char *text, size_t len, struct error *err)
         if (text[i] == '"')
             in_string = !in_string;
         else if (in_string)
-            i += text[i] == '\\'; /* what follows does not end the string */
+            i += text[i] == '\\'; /* an escaped character does not end the string */
         else if (text[i] == ':')
             names++;
         else if (text[i] == ',')

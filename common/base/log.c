@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* log.c - leveled messages on stderr; the one place that prints what went on */
+/* log.c - leveled log messages on stderr */
 #include "common/base/log.h"
 
 #include <stdarg.h>
@@ -55,11 +55,11 @@ void log_message(enum log_level level, const char *format, ...)
     va_end(args);
     if (n < 0)
         return;
-    /* Much of it is what others said. */
+    /* Messages often quote foreign text. */
     n = head + (int)clean_text_copy(line + head, sizeof(line) - (size_t)head - 1, text,
                                     strlen(text));
     line[n] = '\n';
-    /* One write(2), so that lines of threads and processes do not mix. */
+    /* One write(2) keeps lines of different threads and processes apart. */
     written = write(STDERR_FILENO, line, (size_t)n + 1);
     (void)written;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* median.c - the median of values as they come */
+/* median.c - the median of a stream of values */
 #include "common/base/median.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ void median_release(struct median *median)
     *median = (struct median){0};
 }
 
-/* The place of the first value that is greater. */
+/* Return the index of the first greater value. */
 static size_t place_of(const struct median *median, double value)
 {
     size_t low = 0, high = median->n;
@@ -46,7 +46,7 @@ double median_of(const struct median *median)
     return median->n ? median_of_sorted(median->values, median->n) : 0.0;
 }
 
-/* The sum of both in the middle may be more than there are numbers. */
+/* The sum of the middle two may overflow, so each is halved first. */
 double median_of_sorted(const double *values, size_t n)
 {
     return n % 2 ? values[n / 2] : values[n / 2 - 1] / 2.0 + values[n / 2] / 2.0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* memory.c - what a program does where it can't go on without memory */
+/* memory.c - allocation that ends the program when memory is out */
 #include "common/base/memory.h"
 
 #include <stdlib.h>

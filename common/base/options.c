@@ -14,7 +14,7 @@
 struct context {
     const struct option *table;
     char *config;
-    int *level; /* per option: which source set it; see set_option */
+    int *level; /* per option: the source that set it, see set_option() */
 };
 
 static const struct option *find(const struct option *table, const char *name, size_t len)
@@ -79,7 +79,7 @@ static void add_item(struct option_list *list, const char *text)
 }
 
 /* Set one option. `level` is the source's rank (0 default .. 3 command line): a list
- * keeps only what the highest source says. */
+ * keeps only the values from the highest source. */
 static int set_option(struct context *context, const struct option *option,
                       const char *text, int level, struct error *err)
 {
@@ -216,8 +216,8 @@ static int apply_arguments(struct context *context, int argc, char **argv,
     return 0;
 }
 
-/* --help, --version and --config are looked for first, wherever they stand. The last
- * one counts, as for every option. */
+/* Search for --help, --version and --config first, at any position. As for every option,
+ * the last one wins. */
 static const char *peek(int argc, char **argv, const char *name)
 {
     const char *value = NULL;

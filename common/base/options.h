@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* options.h - a program's options as a table: command line, environment and config file
- * are read, and --help is printed, from it */
+/* options.h - a program's options as a table that drives the command line, environment,
+ * config file and --help */
 #ifndef RINGBENCH_COMMON_BASE_OPTIONS_H
 #define RINGBENCH_COMMON_BASE_OPTIONS_H
 
@@ -14,7 +14,7 @@ enum option_type {
     OPTION_STRING, /* char *, owned by the struct */
     OPTION_INT,    /* long */
     OPTION_FLAG, /* bool; true when given; "false" in a file or the environment unsets */
-    OPTION_LIST  /* struct option_list; each use adds one */
+    OPTION_LIST  /* struct option_list; each use appends one value */
 };
 
 #define OPTION_VARIABLE_MAX 128
@@ -27,23 +27,23 @@ struct option_list {
 struct option {
     const char *name; /* without dashes: "data-dir" */
     enum option_type type;
-    size_t offset;        /* of the field in the config struct */
+    size_t offset;        /* of the member in the config struct */
     const char *fallback; /* as text, NULL = unset */
     const char *argument; /* shown in help: "DIR"; NULL for flags */
     const char *help;
     long min, max; /* OPTION_INT only */
 };
 
-/* Fill `config` (zeroed by the caller) from, in rising precedence: defaults, the file
- * that --config names (lines "name = value", # comments), RINGBENCH_<NAME> variables
- * (dashes become underscores), the command line ("--name value" or "--name=value"). The
- * table ends with a NULL name. Other RINGBENCH_ variables are warned of on stderr, see
- * variables.h. Returns 0, or 1 when --help or --version was printed to
- * stdout, or -1. */
+/* Fill `config` (zeroed by the caller) from these sources, in ascending precedence:
+ * defaults, the file named by --config (lines "name = value", # comments),
+ * RINGBENCH_<NAME> variables (dashes become underscores), the command line ("--name
+ * value" or "--name=value"). The table ends with a NULL name. Other RINGBENCH_ variables
+ * cause a warning on stderr, see variables.h. Return 0, 1 if --help or --version was
+ * printed to stdout, or -1. */
 int options_parse(const char *program, const char *summary, const struct option *table,
                   void *config, int argc, char **argv, struct error *err);
 
-/* Free what options_parse allocated. */
+/* Free the values that options_parse() allocated. */
 void options_release(const struct option *table, void *config);
 
 void options_print_help(FILE *out, const char *program, const char *summary,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* problem.c - faults in someone's input, and the problem document that shows them */
+/* problem.c - faults in the caller's input, and the problem document that reports them */
 #include "common/base/problem.h"
 
 #include <stdarg.h>

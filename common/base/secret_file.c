@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* secret_file.c - the one rule for files with tokens and keys */
+/* secret_file.c - the permission rule for files with tokens and keys */
 #include "common/base/secret_file.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 static FILE *open_checked(const char *what, const char *path, mode_t forbidden,
                           const char *fault, struct error *err)
 {
-    /* Nobody may be there to write to a pipe. */
+    /* O_NONBLOCK: opening a pipe without a writer must not block. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
     struct stat st;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* secret_file.h - the one rule for files with tokens and keys: they are root's or our own
- * user's, only the owner may write them, only the owner and the group may read them */
+/* secret_file.h - the permission rule for files with tokens and keys: owned by root or
+ * our own user, writable by the owner only, readable by owner and group only */
 #ifndef RINGBENCH_COMMON_BASE_SECRET_FILE_H
 #define RINGBENCH_COMMON_BASE_SECRET_FILE_H
 
@@ -8,11 +8,11 @@
 
 #include "common/base/error.h"
 
-/* Open it for reading; `what`, such as "token file", is its name in the error. Links are
- * followed: Kubernetes mounts secrets as such. */
+/* Open a secret file for reading; the error names it `what`, such as "token file". Links
+ * are followed, since Kubernetes mounts secrets as links. */
 FILE *secret_file_open(const char *what, const char *path, struct error *err);
 
-/* The same for a file that is no secret but that much is decided by: all may read it. */
+/* Open a file that everyone may read but that needs the same protection from writes. */
 FILE *secret_file_open_public(const char *what, const char *path, struct error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sync_file.c - what is written survives a loss of power */
+/* sync_file.c - writes that survive a power loss */
 #include "common/base/sync_file.h"
 
 #include <errno.h>

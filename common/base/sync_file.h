@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sync_file.h - what is written survives a loss of power */
+/* sync_file.h - writes that survive a power loss */
 #ifndef RINGBENCH_COMMON_BASE_SYNC_FILE_H
 #define RINGBENCH_COMMON_BASE_SYNC_FILE_H
 
-/* Wait until the disk has the file's content: milliseconds to seconds, so not on a loop.
- * 0 or -1 with errno. */
+/* Wait until the file's content is on disk. This takes milliseconds to seconds, so do not
+ * call it on an event loop. Return 0, or -1 with errno. */
 int sync_file(const char *path);
 
-/* Wait until the disk has the names in the directory that the file is in. */
+/* Wait until the entries of the file's directory are on disk. */
 int sync_folder_of(const char *path);
 
 #endif

@@ -31,7 +31,7 @@ static inline int64_t scaled_s_to_ns(int64_t s)
     return scaled_ns(s * INT64_C(1000000000));
 }
 
-/* For timers, hence unsigned. */
+/* For timers, which take unsigned values. */
 static inline uint64_t scaled_ms(uint64_t ms)
 {
 #ifdef RINGBENCH_TIME_SCALE

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* units.c - sizes as people write them: K, M, G, T are powers of 1024 */
+/* units.c - sizes with suffixes: K, M, G, T are powers of 1024 */
 #include "common/base/units.h"
 
 #include <ctype.h>
@@ -11,7 +11,7 @@
 
 static const char suffixes[] = "KMGT";
 
-/* The power of 1024 that a suffix such as "", "K", "KiB" or "MB" stands for, or -1. */
+/* Return the power of 1024 for a suffix such as "", "K", "KiB" or "MB", or -1. */
 static int parse_suffix(const char *text)
 {
     const char *letter;
@@ -96,7 +96,7 @@ const char *units_format_human(uint64_t bytes, char text[UNITS_TEXT_MAX])
     double value = (double)bytes;
     int power = 0;
 
-    /* From 1023.5 on it would be printed as 1024. */
+    /* Values of 1023.5 or more would be printed as 1024. */
     while (power < 4 && value >= 1023.5) {
         value /= 1024.0;
         power++;

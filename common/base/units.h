@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* units.h - sizes as people write them: K, M, G, T are powers of 1024 */
+/* units.h - sizes with suffixes: K, M, G, T are powers of 1024 */
 #ifndef RINGBENCH_COMMON_BASE_UNITS_H
 #define RINGBENCH_COMMON_BASE_UNITS_H
 
@@ -14,13 +14,13 @@
 /* Parse "8", "64K", "1.5M", "128MiB" into bytes. A fraction must give whole bytes. */
 int units_parse_size(const char *text, uint64_t *bytes, struct error *err);
 
-/* The shortest exact spelling: 65536 -> "64K", 100 -> "100"; returns text. */
+/* Format the shortest exact spelling: 65536 -> "64K", 100 -> "100"; return text. */
 const char *units_format_size(uint64_t bytes, char text[UNITS_TEXT_MAX]);
 
-/* Two or three significant digits for prose: "1.5 GiB"; returns text. */
+/* Format two or three significant digits for prose: "1.5 GiB"; return text. */
 const char *units_format_human(uint64_t bytes, char text[UNITS_TEXT_MAX]);
 
-/* The shortest text that reads back as the same number; returns text. */
+/* Format the shortest text that parses to the same number; return text. */
 const char *units_real_text(double value, char text[UNITS_REAL_MAX]);
 
 #endif

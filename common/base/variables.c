@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* variables.c - variables of the environment that look like ours but are unknown */
+/* variables.c - unknown environment variables with our prefix */
 #include "common/base/variables.h"
 
 #include <ctype.h>
@@ -11,18 +11,18 @@
 
 #define PREFIX "RINGBENCH_"
 
-/* Variables of other programs, without the prefix; "PORT_*" stands for all that begin so.
- * An agent, a server and a script often start from the same environment. */
+/* Variables of other programs, without the prefix; "PORT_*" matches every name with that
+ * beginning. An agent, a server and a script often start from the same environment. */
 static const char *const others[] = {
-#include "option_names.h" /* those of the server and the agent, from their tables */
+#include "option_names.h" /* options of the server and the agent, from their tables */
     "STORE_RESERVE_BYTES", "AGENT_OPTIONS",
-    /* the workers' */
+    /* for the workers */
     "ADDRESS", "CASE", "CPUS", "CUDART_LIB", "DEVICE", "HOSTID", "NCCL_LIB", "NODE",
     "NVML_LIB", "RANKS_PER_NCCL_ID",
-    /* those of scripts/ and tests/ */
+    /* for scripts/ and tests/ */
     "BIN_DIR", "BUILD_DIR", "CHROMIUM", "EMULATION*", "MACHINE", "ROOT", "SKIP_DEPS",
     "TEST_*", "WRITE_GOLDEN",
-    /* Kubernetes', for a service of the name ringbench */
+    /* set by Kubernetes for a service named ringbench */
     "PORT", "PORT_*", "SERVICE_*"};
 
 void option_variable(const struct option *option, char out[OPTION_VARIABLE_MAX])

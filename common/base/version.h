@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* version.h - which ringbench this is */
+/* version.h - the version of this ringbench */
 #ifndef RINGBENCH_COMMON_BASE_VERSION_H
 #define RINGBENCH_COMMON_BASE_VERSION_H
 
-/* The version of docs/development/agent-protocol.md. It changes when an agent or a server
- * of the version before would misunderstand the other, and releases may share it. */
+/* The version of docs/development/agent-protocol.md. Raise it when agent and server of
+ * adjacent versions would misunderstand each other. Releases may share it. */
 #define AGENT_PROTOCOL 1
 
-/* A hash of what workers are made of, 12 hexadecimal digits: workers of a case share
- * memory and wire formats that have no versions of their own, so all must be of one
- * build. */
+/* Return a hash of the workers' sources, 12 hexadecimal digits. Workers of a case share
+ * memory and wire formats that have no versions, so all must have the same build. */
 const char *version_build(void);
 
-/* "PROGRAM VERSION (workers' build ID)" on stdout, as --version answers; -1 if that
- * fails. */
+/* Print "PROGRAM VERSION (workers' build ID)" on stdout for --version; return -1 on
+ * failure. */
 int version_print(const char *program);
 
 #endif

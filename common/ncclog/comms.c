@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* comms.c - the communicators of a process, and whose lines are whose */
+/* comms.c - a process's communicators and the log lines that belong to them */
 #include "common/ncclog/comms.h"
 #include "common/base/memory.h"
 
@@ -36,7 +36,8 @@ const struct ncclog_comm *ncclog_comm_at(const struct ncclog *log, const char *i
     return find(log, id);
 }
 
-/* A pointer may come again, when what it stood for is destroyed. */
+/* Pointers are reused after a communicator is destroyed, so compare the other values too.
+ * */
 static bool is_same(const struct ncclog_comm *comm, const char *name, long rank, long n)
 {
     return comm->rank == rank && comm->n == n &&
@@ -51,7 +52,7 @@ struct ncclog_comm *ncclog_turn_to(struct ncclog *log, const char *id, const cha
     if (rank < 0 || rank >= n || n > NCCLOG_RANKS_MAX)
         return NULL;
     if (!comm || !is_same(comm, name, rank, n)) {
-        /* What was said before the first had a name was of that. */
+        /* Lines before the first named communicator belong to that communicator. */
         comm = log->n_comms == 1 && !log->comms[0].id[0] ? &log->comms[0] : add(log);
         if (!comm) {
             log->n_comms_left_out += strcmp(log->left_out, id) != 0;
@@ -123,7 +124,7 @@ struct ncclog_comm *ncclog_comm_of_link(struct ncclog *log, long own, long peer,
     return comm;
 }
 
-/* What tells most: its ways are known, and lead to other nodes. */
+/* Rank communicators by information: known transports, then transports to other nodes. */
 static int weight_of(const struct ncclog_comm *comm)
 {
     return comm->n_ways == 0 ? 0 : comm->nodes == 1 ? 1 : 2;

@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* comms.h - the communicators of a process, and whose lines are whose */
+/* comms.h - a process's communicators and the log lines that belong to them */
 #ifndef RINGBENCH_COMMON_NCCLOG_COMMS_H
 #define RINGBENCH_COMMON_NCCLOG_COMMS_H
 
 #include "common/ncclog/ncclog.h"
 
-/* A communicator speaks, with its pointer and `name` ("": it does not say): lines after
- * this are its. NULL: it is one of those beyond the limit, or of no valid numbers.
- */
+/* Select the communicator with this pointer and `name` ("": not reported); the next lines
+ * belong to it. Return NULL if it exceeds the limit or has invalid numbers. */
 struct ncclog_comm *ncclog_turn_to(struct ncclog *log, const char *id, const char *name,
                                    long rank, long n);
 
-/* Whose lines come now, one without a name if none has spoken; NULL as above. */
+/* Return the selected communicator, an unnamed new one if there is none yet; NULL as
+ * above. */
 struct ncclog_comm *ncclog_now(struct ncclog *log);
 
-/* The last that had this pointer, or NULL. */
+/* Return the last communicator with this pointer, or NULL. */
 const struct ncclog_comm *ncclog_comm_at(const struct ncclog *log, const char *id);
 
-/* A link between two ranks over the network or not: it is counted, and lines after this
- * are of whose it is. own: the rank of this process; peer: -1 for a network's own.
- *
- * The line does not say whose it is. It fits where its own rank is the communicator's, of
- * those rather where ranks over the network are on other nodes and others on the same,
- * then the one that spoke last, then the largest. NULL: it fits none. */
+/* Count a link between two ranks, select its communicator and return it. own: this
+ * process's rank; peer: -1 for a network's own link. The line does not name a
+ * communicator. Candidates have `own` as their rank; those are preferred where network
+ * peers are on other nodes and other peers on the same node. Then the last selected wins,
+ * then the largest. NULL: none fits. */
 struct ncclog_comm *ncclog_comm_of_link(struct ncclog *log, long own, long peer,
                                         bool is_net);
 

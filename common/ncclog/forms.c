@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* forms.c - the lines of NCCL's log, by form: NCCL 2.18 to 2.30, and links and
- * communicators of older ones and of RCCL */
+/* forms.c - the line forms of NCCL's log: NCCL 2.18 to 2.30, and links and communicators
+ * of older versions and RCCL */
 #include "common/ncclog/forms.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "common/ncclog/comms.h"
 #include "common/ncclog/pattern.h"
 
-/* What a form says; `about` is the form's own. */
+/* Stores a line's content; `about` comes from the form's table entry. */
 typedef void taker(struct ncclog *log, const struct pieces *pieces, const char *about);
 
 static void take_version(struct ncclog *log, const struct pieces *pieces,
@@ -33,7 +33,7 @@ static void take_driver(struct ncclog *log, const struct pieces *pieces,
 static void take_bootstrap(struct ncclog *log, const struct pieces *pieces,
                            const char *about)
 {
-    size_t first = about ? 1 : 0; /* behind a number in brackets */
+    size_t first = about ? 1 : 0; /* after a number in brackets */
 
     piece_copy(&pieces->at[first], log->bootstrap, sizeof(log->bootstrap));
     piece_copy(&pieces->at[first + 1], log->address, sizeof(log->address));
@@ -82,7 +82,7 @@ static json_t *device_of(const char *text, size_t len)
     return device;
 }
 
-/* "={[0] mlx5_0:1/IB, [1] mlx5_1:1/IB}": two that NCCL takes as one. */
+/* Merge two devices that NCCL uses as one: "={[0] mlx5_0:1/IB, [1] mlx5_1:1/IB}". */
 static void join(json_t *into, const json_t *other)
 {
     const char *a = json_string_value(json_object_get(into, "name"));
@@ -92,7 +92,7 @@ static void join(json_t *into, const json_t *other)
         json_object_set_new(into, "name", json_sprintf("%s+%s", a, b));
 }
 
-/* A device of the words up to the next number in brackets; within braces they are one. */
+/* Parse the words up to the next bracketed number as one device; braces group several. */
 static const char *next_device(const char *at, const char *end, json_t **device)
 {
     bool is_fused = memchr(at, '{', (size_t)(end - at) < 3 ? (size_t)(end - at) : 3);
@@ -123,7 +123,8 @@ static const char *next_device(const char *at, const char *end, json_t **device)
     return at;
 }
 
-/* "[0]mlx5_0:1/RoCE [1]mlx5_1:1/IB [RO]": the i-th is device i, whatever its number. */
+/* Parse "[0]mlx5_0:1/RoCE [1]mlx5_1:1/IB [RO]": the i-th is device i, whatever its
+ * number. */
 static void take_devices(struct ncclog *log, const struct pieces *pieces,
                          const char *about)
 {
@@ -154,7 +155,7 @@ static void take_virtual(struct ncclog *log, const struct pieces *pieces,
                               json_pack("{s:o}", "name", text_of(&pieces->at[1])));
 }
 
-/* ---- settings, and what NCCL does not do ---- */
+/* ---- settings, and features that NCCL does not use ---- */
 
 static void take_setting(struct ncclog *log, const struct pieces *pieces,
                          const char *about)
@@ -177,7 +178,7 @@ static void take_setting(struct ncclog *log, const struct pieces *pieces,
     }
 }
 
-/* Once. */
+/* Add a reason unless it is already in the list. */
 static void add_reason(struct ncclog *log, const char *about, const struct piece *line)
 {
     json_t *reason = json_pack("{s:s, s:o}", "about", about, "text", text_of(line));
@@ -193,14 +194,14 @@ static void add_reason(struct ncclog *log, const char *about, const struct piece
         json_decref(reason);
 }
 
-/* The whole line. */
+/* Add the whole line as a reason. */
 static void take_reason(struct ncclog *log, const struct pieces *pieces,
                         const char *about)
 {
     add_reason(log, about, &pieces->at[0]);
 }
 
-/* What a setting says that decides over ways is a reason for what is found of them. */
+/* Keep a reported setting as a reason if it determines the transports. */
 static void quote_setting(struct ncclog *log, const struct piece *name, const char *text)
 {
     static const char *const deciding[] = {
@@ -244,7 +245,7 @@ static void take_destroyed(struct ncclog *log, const struct pieces *pieces,
     log->n_destroyed++;
 }
 
-/* Before 2.18, and of RCCL, without an id. */
+/* The form before 2.18 and in RCCL, without an id. */
 static void take_old_comm(struct ncclog *log, const struct pieces *pieces,
                           const char *about)
 {
@@ -256,8 +257,8 @@ static void take_old_comm(struct ncclog *log, const struct pieces *pieces,
         comm->has_ended = comm->has_ended || strcmp(about, "complete") == 0;
 }
 
-/* It says no id: its ranks have the parent, the how many-th split of it and the color in
- * common. */
+/* A split line has no id. Its ranks share the parent, the number of the split and the
+ * color. */
 static void take_split(struct ncclog *log, const struct pieces *pieces, const char *about)
 {
     const struct piece *at = pieces->at;
@@ -286,7 +287,7 @@ static void take_sizes(struct ncclog *log, const struct pieces *pieces, const ch
     comm->local_ranks = pieces->at[4].number;
 }
 
-/* ---- ways ---- */
+/* ---- transports ---- */
 
 static void add_rank(struct ncclog_ranks *ranks, long rank)
 {
@@ -323,7 +324,7 @@ static struct ncclog_way *find_way(struct ncclog_comm *comm,
     return &comm->ways[comm->n_ways++];
 }
 
-/* "NET/IB/0(3)/GDRDMA(PCI)/Shared", "P2P/indirect/2[2]", "P2P/CUMEM/read" */
+/* Parse "NET/IB/0(3)/GDRDMA(PCI)/Shared", "P2P/indirect/2[2]", "P2P/CUMEM/read". */
 static void read_via(const struct piece *piece, struct ncclog_way *way)
 {
     char text[2 * NCCLOG_NAME_MAX];
@@ -331,7 +332,7 @@ static void read_via(const struct piece *piece, struct ncclog_way *way)
 
     piece_copy(piece, text, sizeof(text));
     text[strcspn(text, "\r")] = '\0';
-    /* RCCL names the communicator behind it. */
+    /* RCCL appends the communicator. */
     if (strstr(text, " comm 0x"))
         *strstr(text, " comm 0x") = '\0';
     way->device = -1;
@@ -378,7 +379,7 @@ static void add_link(struct ncclog *log, const struct link *link)
         way->channels[link->connection == 1] |= UINT64_C(1) << link->channel;
 }
 
-/* "Channel 00/0 : 0[0] -> 1[0] [send] via NET/IB/0/GDRDMA" */
+/* Parse "Channel 00/0 : 0[0] -> 1[0] [send] via NET/IB/0/GDRDMA". */
 static void take_link(struct ncclog *log, const struct pieces *pieces, const char *about)
 {
     const struct piece *at = pieces->at;
@@ -392,7 +393,7 @@ static void take_link(struct ncclog *log, const struct pieces *pieces, const cha
     add_link(log, &link);
 }
 
-/* "Channel 00 : 0[0] -> 1[1] via SHM/direct/direct" */
+/* Parse "Channel 00 : 0[0] -> 1[1] via SHM/direct/direct". */
 static void take_plain_link(struct ncclog *log, const struct pieces *pieces,
                             const char *about)
 {
@@ -404,7 +405,7 @@ static void take_plain_link(struct ncclog *log, const struct pieces *pieces,
     add_link(log, &link);
 }
 
-/* "Channel 00 : 1[20000] -> 2[10000] [send] via NET/IB/0", as before 2.12 */
+/* Parse "Channel 00 : 1[20000] -> 2[10000] [send] via NET/IB/0", the form before 2.12. */
 static void take_old_link(struct ncclog *log, const struct pieces *pieces,
                           const char *about)
 {
@@ -420,7 +421,7 @@ static void take_old_link(struct ncclog *log, const struct pieces *pieces,
     add_link(log, &link);
 }
 
-/* "Ring 00 : 7 -> 8 [receive] via NET/Socket/0", as before 2.5 */
+/* Parse "Ring 00 : 7 -> 8 [receive] via NET/Socket/0", the form before 2.5. */
 static void take_ring_link(struct ncclog *log, const struct pieces *pieces,
                            const char *about)
 {
@@ -436,7 +437,8 @@ static void take_ring_link(struct ncclog *log, const struct pieces *pieces,
     add_link(log, &link);
 }
 
-/* "CollNet 00/0 : 0 [send] via COLLNET/SHARP/0/GDRDMA": to the network itself. */
+/* Parse "CollNet 00/0 : 0 [send] via COLLNET/SHARP/0/GDRDMA", a link to the network
+ * itself. */
 static void take_collnet(struct ncclog *log, const struct pieces *pieces,
                          const char *about)
 {
@@ -452,9 +454,9 @@ static void take_collnet(struct ncclog *log, const struct pieces *pieces,
     add_link(log, &link);
 }
 
-/* ---- what it comes to ---- */
+/* ---- results of init ---- */
 
-/* The second number, of CollNet, is a copy of the first from 2.21.5 on: no evidence. */
+/* From 2.21.5 on the second number (CollNet) copies the first, so it is no evidence. */
 static void take_channels(struct ncclog *log, const struct pieces *pieces,
                           const char *about)
 {
@@ -487,7 +489,8 @@ static void take_rings(struct ncclog *log, const struct pieces *pieces, const ch
         comm->ring_gdr = pieces->at[1].number;
 }
 
-/* It names rank and number, no pointer: of the one that spoke last. */
+/* The line has rank and size but no pointer: it belongs to the last selected
+ * communicator. */
 static void take_timings(struct ncclog *log, const struct pieces *pieces,
                          const char *about)
 {
@@ -499,8 +502,9 @@ static void take_timings(struct ncclog *log, const struct pieces *pieces,
         comm->init_s = seconds;
 }
 
-/* "init.cc:84 -> 3": the way of an error out of NCCL. Before init is complete, and of
- * what init calls, it says that init failed; 7 is that it goes on. */
+/* Parse "init.cc:84 -> 3", NCCL's trace of an error. Before init is complete, a trace
+ * from init or its callees means that init failed; code 7 means that it is in progress.
+ * */
 static void take_trace(struct ncclog *log, const struct pieces *pieces, const char *about)
 {
     long code = pieces->at[1].number;
@@ -516,7 +520,7 @@ static void take_trace(struct ncclog *log, const struct pieces *pieces, const ch
 #define OLD_COMM "$ rank # nranks # *- Init "
 #define SPLIT "$ rank # nranks # *parent $ splitCount # color # *- Init "
 
-/* Of two that fit the first counts. Without a taker: understood, and nothing to keep. */
+/* The first matching form wins. An entry without a taker is recognized and ignored. */
 static const struct {
     const char *pattern;
     taker *take;
@@ -555,7 +559,7 @@ static const struct {
     {"NET/Plugin : Loaded net plugin $ (*", take_plugin, NULL},
     {"Initialized NET plugin *", take_plugin, NULL},
     {"Assigned NET plugin * to comm", take_plugin, NULL},
-    /* Where nobody asks for a plugin this one is looked for, and not there. */
+    /* NCCL looks for this plugin by default; its absence is normal. */
     {"NET/Plugin : Plugin load (libnccl-net.so) returned *", NULL, NULL},
     {"NET/Plugin : Plugin load (*) returned *", take_reason, "plugin"},
     {"NET/Plugin : Could not find: libnccl-net.so*", NULL, NULL},
@@ -603,8 +607,8 @@ static const struct {
 };
 
 static const struct {
-    const char *pattern, *about; /* about NULL: no reason for the ways */
-    bool is_optional;            /* NCCL goes on without it */
+    const char *pattern, *about; /* about NULL: does not explain the transports */
+    bool is_optional;            /* NCCL continues without it */
 } warnings[] = {
     {"Failed to open libibverbs*", "ib", true},
     {"NET/IB : Unable to open device *", "hca", true},

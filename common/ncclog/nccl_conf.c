@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A line NAME=VALUE of one of NCCL's own configuration files; "" if it has none. */
+/* Read the value of a line NAME=VALUE in one of NCCL's configuration files; "" if absent.
+ * */
 static bool read_setting(const char *path, const char *name, char *value, size_t size)
 {
     char line[512];

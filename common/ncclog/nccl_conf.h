@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What they have for the name, cut to size. own: NCCL_CONF_FILE, and home: HOME, of the
- * process that is going to use NCCL; either may be NULL. False: nothing. */
+/* Look up a name in the files, cut to the value's size; return false if absent. own and
+ * home: NCCL_CONF_FILE and HOME of the process that will use NCCL; either may be NULL. */
 bool nccl_conf_find(const char *own, const char *home, const char *name, char *value,
                     size_t size);
 

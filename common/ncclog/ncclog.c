@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ncclog.c - what NCCL's own log says of a process */
+/* ncclog.c - the transports in NCCL's own log */
 #include "common/ncclog/ncclog.h"
 
 #include <stdio.h>
@@ -51,7 +51,7 @@ void ncclog_release(struct ncclog *log)
 static void take_info(struct ncclog *log, const char *text)
 {
     log->n_lines++;
-    /* Each release says more; only a link in a new form is missed. */
+    /* Each release adds lines; only an unknown form of a link is a loss. */
     if (ncclog_take(log, text) || !strstr(text, " via "))
         return;
     log->n_unread++;
@@ -60,7 +60,7 @@ static void take_info(struct ncclog *log, const char *text)
                               clean_text_json(text, strnlen(text, NCCLOG_TEXT_MAX)));
 }
 
-/* A log without INIT lines has the rings to say that its communicator works. */
+/* Return whether init is complete; without INIT lines, connected rings prove it. */
 static bool is_past_init(const struct ncclog *log)
 {
     const struct ncclog_comm *comm = log->n_comms > 0 ? &log->comms[log->now] : NULL;
@@ -85,7 +85,7 @@ bool ncclog_is_echo(const char *warning)
     return false;
 }
 
-/* The first that differ are kept: they say what began it. */
+/* Keep the first distinct warnings: they show the origin of a failure. */
 static void take_warning(struct ncclog *log, const char *text)
 {
     struct ncclog_warnings *kept = is_past_init(log) ? &log->late : &log->early;
@@ -94,7 +94,7 @@ static void take_warning(struct ncclog *log, const char *text)
     bool has_it = n == NCCLOG_WARNINGS_MAX;
 
     log->n_lines++;
-    /* Connections that others close are normal at the end of a job. */
+    /* Connections closed by peers are normal at the end of a job. */
     if (log->n_destroyed > 0 && log->n_destroyed >= log->n_comms &&
         ncclog_is_echo(text)) {
         json_decref(line);
@@ -142,7 +142,7 @@ const char *ncclog_find_version(const char *text)
     return at ? at : strstr(text, "RCCL version ");
 }
 
-/* Whether nothing stands before a line, or what a launcher puts there. */
+/* Return whether the text before a line is empty or a launcher's label. */
 static bool is_label(const char *text, const char *end)
 {
     if (end == text)
@@ -191,7 +191,7 @@ static size_t next_rank(const struct ncclog_ranks *ranks, size_t from, bool is_i
     return from;
 }
 
-/* "1,8-15" */
+/* Format ranks as "1,8-15". */
 static json_t *ranks_json(const struct ncclog_ranks *ranks)
 {
     size_t n = ranks->n_words * 64, last = 0;
@@ -216,7 +216,7 @@ static void put_ranks(json_t *out, const char *key, const struct ncclog_ranks *r
         json_object_set_new(out, key, ranks_json(ranks));
 }
 
-/* The device that a way's number stands for. */
+/* Return the device for a transport's device number. */
 static json_t *device_of(const struct ncclog *log, const struct ncclog_way *way)
 {
     json_t *list = ncclog_is_of_ib(way->via)             ? log->hcas
@@ -264,7 +264,8 @@ static void put_count(json_t *out, const char *key, long count)
         json_object_set_new(out, key, json_integer(count));
 }
 
-/* A list or an object, if there is anything in it. The log may go on: a copy. */
+/* Add a list or an object unless it is empty. It is copied, since the log may continue.
+ * */
 static void put_some(json_t *out, const char *key, json_t *some)
 {
     if (json_object_size(some) > 0 || json_array_size(some) > 0)
@@ -304,7 +305,8 @@ static void put_comm(const struct ncclog_comm *comm, json_t *out)
     put_numbers(comm, out);
 }
 
-/* Those of all; of others than the first with the place of theirs among `others`. */
+/* Append a communicator's transports. Those of later communicators get `other`, their
+ * index in `others`. */
 static void put_ways(const struct ncclog *log, const struct ncclog_comm *comm, long other,
                      json_t *transports, json_t *collnet)
 {

@@ -36,8 +36,8 @@ void ncclog_set_release(struct ncclog_set *set)
     memset(set, 0, sizeof(*set));
 }
 
-/* Where HOST:PID:THREAD begins in a word that ends with it: a launcher's label may stand
- * right before it. */
+/* Return the start of HOST:PID:THREAD at the end of a word; a launcher's label may
+ * directly precede it. */
 static const char *origin_in(const char *word)
 {
     static const char of_host[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -51,7 +51,7 @@ static const char *origin_in(const char *word)
     return at;
 }
 
-/* Whether "HOST:#:#" is a time: "05:06:07", "2026-03-04T05:06:07". */
+/* Return whether "HOST:#:#" is really a time: "05:06:07", "2026-03-04T05:06:07". */
 static bool is_time(const struct pieces *pieces)
 {
     const struct piece *at = pieces->at;
@@ -64,8 +64,8 @@ static bool is_time(const struct pieces *pieces)
     return len == 2 || (len >= 11 && strspn(at[0].text, "0123456789-") >= 10);
 }
 
-/* The host behind a time that a collector of logs put right before it: of
- * "08.5+07:00node-a" what follows the zone, of "07.8Znode-a" what follows the Z. */
+/* Return the host after a time that a log collector put directly before it: after the
+ * zone in "08.5+07:00node-a", after the Z in "07.8Znode-a". */
 static const char *without_time(const char *word, const char *at)
 {
     const char *end = at;
@@ -78,8 +78,8 @@ static const char *without_time(const char *word, const char *at)
     return end > at ? end + (*end == 'Z') : at;
 }
 
-/* "0: [time] HOST:PID:THREAD [0] file.cc:1" in front of what a line says: the last word
- * of this form that is no time. */
+/* Read the origin before a line's message, as in "0: [time] HOST:PID:THREAD [0]
+ * file.cc:1": the last word of this form that is not a time. */
 static bool read_origin(const char *line, size_t len, struct ncclog_process *out)
 {
     const char *end = memmem(line, len, " NCCL ", 6);
@@ -115,7 +115,7 @@ size_t ncclog_plain(const char *line, size_t len, char *out, size_t size)
     return n;
 }
 
-/* Of those that are too many only how many there are is known. */
+/* Only count the processes beyond the limit. */
 static void leave_out(struct ncclog_set *set, const char *key)
 {
     if (!set->left_out)
@@ -125,7 +125,7 @@ static void leave_out(struct ncclog_set *set, const char *key)
     set->n_left_out = json_object_size(set->left_out);
 }
 
-/* That a node has no more than sockets is the one thing that is kept of these. */
+/* For these processes, keep only whether a node has nothing but sockets. */
 static void note_left_out(struct ncclog_set *set, const struct ncclog_process *wanted,
                           const char *line, size_t len)
 {
@@ -137,8 +137,8 @@ static void note_left_out(struct ncclog_set *set, const struct ncclog_process *w
         json_object_set_new_nocheck(set->left_out_by_sockets, wanted->host, json_true());
 }
 
-/* The process that a line is of; NULL: it is one too many. Most lines follow one of the
- * same. */
+/* Return the process of a line, or NULL beyond the limit. Most lines come from the same
+ * process as the previous line. */
 static struct ncclog_process *find(struct ncclog_set *set,
                                    const struct ncclog_process *wanted)
 {

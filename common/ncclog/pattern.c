@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pattern.c - a line held against a form, and what stands in its places */
+/* pattern.c - matching a line against a form, and the pieces that it captures */
 #include "common/ncclog/pattern.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static struct piece *add(struct pieces *pieces, const char *text, size_t len)
     return piece;
 }
 
-/* An integer that no count exceeds. */
+/* Parse an integer within the range of any count. */
 static size_t take_number(const char *text, struct pieces *pieces)
 {
     size_t digits = strspn(text + (text[0] == '-'), "0123456789");
@@ -40,13 +40,13 @@ static size_t take_word(const char *pattern, const char *text, struct pieces *pi
     return len;
 }
 
-/* NEVER: nor would it if a star before took more. */
+/* NEVER: no longer match of an earlier star would help either. */
 enum fit { NOT, FITS, NEVER };
 
 static enum fit fits_rest(const char *pattern, const char *text, struct pieces *pieces);
 
-/* What follows a star up to the next one stands at its first place: a later one leaves
- * less to what comes then. */
+/* Match the pattern between two stars at its first occurrence: a later one would leave
+ * less text for the rest. */
 static enum fit take_any(const char *pattern, const char *text, struct pieces *pieces)
 {
     size_t n = pieces->n, len = strlen(text);
@@ -63,7 +63,7 @@ static enum fit take_any(const char *pattern, const char *text, struct pieces *p
     return NEVER;
 }
 
-/* Recurses by the stars of a pattern, of which there are few. */
+/* Recursion depth is the number of stars in a pattern, which is small. */
 static enum fit fits_rest(const char *pattern, const char *text, struct pieces *pieces)
 {
     for (; *pattern; pattern++) {

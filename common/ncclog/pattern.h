@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pattern.h - a line held against a form, and what stands in its places */
+/* pattern.h - matching a line against a form, and the pieces that it captures */
 #ifndef RINGBENCH_COMMON_NCCLOG_PATTERN_H
 #define RINGBENCH_COMMON_NCCLOG_PATTERN_H
 
@@ -9,9 +9,9 @@
 #define PATTERN_PIECES_MAX 10
 
 struct piece {
-    const char *text; /* of the line; not terminated */
+    const char *text; /* in the line; not NUL-terminated */
     size_t len;
-    long number; /* of '#' */
+    long number; /* value of '#' */
 };
 
 struct pieces {
@@ -19,12 +19,13 @@ struct pieces {
     size_t n;
 };
 
-/* Whether the whole text is of the form. In a form '#' is an integer, '$' a word that
- * ends before a blank or what the form has next, '*' any text, as little as will do, and
- * a blank any number of blanks, none too; each of the first three becomes a piece. */
+/* Return whether the whole text matches the form. In a form '#' is an integer, '$' a word
+ * up to a blank or the form's next character, '*' the shortest text that matches. A blank
+ * matches any number of blanks, including none. Each '#', '$' and '*' captures a piece.
+ * */
 bool pattern_fits(const char *pattern, const char *text, struct pieces *pieces);
 
-/* A piece as a text, cut to size. */
+/* Copy a piece as text, cut to size. */
 void piece_copy(const struct piece *piece, char *out, size_t size);
 
 #endif

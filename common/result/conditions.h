@@ -33,21 +33,21 @@ enum condition {
 struct condition_field {
     const char *name;
     const char *unit;         /* or "" */
-    double limit;             /* above it there is a sentence; INFINITY: there is none */
-    const char *words, *more; /* before and after the number in that sentence */
+    double limit;             /* a value above it is reported; INFINITY: never */
+    const char *words, *more; /* text before and after the number in the report */
     const char *meaning;
 };
 
 const struct condition_field *condition_field(enum condition condition);
 
-/* A new object of those values that are known, those that are not NAN. */
+/* Return a new object of the known values, i.e. those that are not NAN. */
 json_t *conditions_json(const double values[CONDITION_COUNT]);
 
-/* The values of such an object that has come from elsewhere; NAN where there is none. */
+/* Read the values of a received object; missing ones become NAN. */
 void conditions_read(const json_t *object, double values[CONDITION_COUNT]);
 
-/* What is worth saying of them: a new array of sentences without a subject, mostly empty.
- */
+/* Return the values above their limits as a new array of sentences without a subject,
+ * usually empty. */
 json_t *conditions_notes(const double values[CONDITION_COUNT]);
 
 #endif

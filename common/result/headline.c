@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* headline.c - the one figure that stands for a run */
+/* headline.c - the single figure that represents a run */
 #include "common/result/headline.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ void headline_release(struct headline *headline)
     median_release(&headline->busbw_gbs);
 }
 
-/* A longer time is a lower bandwidth. */
+/* A longer time is a lower bandwidth, so the ends swap. */
 static void widen(struct headline *headline, double busbw_gbs,
                   const struct certainty *certainty)
 {
@@ -49,11 +49,11 @@ void headline_add(struct headline *headline, const json_t *about, int64_t size,
                  json_get_str(about, "collective", "?"));
     }
     widen(headline, busbw_gbs, certainty);
-    /* A row that finds no memory is left out: the others still have a median. */
+    /* A row is ignored if memory is out: the others still have a median. */
     median_add(&headline->busbw_gbs, busbw_gbs);
 }
 
-/* Behind the point, so that three count. */
+/* Return the decimals that give three significant digits. */
 static int digits_of(double value)
 {
     int digits = value != 0.0 ? 2 - (int)floor(log10(fabs(value))) : 2;

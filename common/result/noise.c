@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* noise.c - whether the rows of a run are as certain as its spec asks for */
+/* noise.c - whether a run's rows reach the precision that its spec requires */
 #include "common/result/noise.h"
 
 #include <stdio.h>
 
 #define KNOWN_FACTOR 10
-#define SAID_PART 10 /* of the rows: a tenth */
+#define SAID_PART 10 /* a tenth of the rows */
 
 void noise_add(struct noise *noise, const struct certainty *row, double limit)
 {

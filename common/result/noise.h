@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* noise.h - whether the rows of a run are as certain as its spec asks for
+/* noise.h - whether a run's rows reach the precision that its spec requires
  * (docs/explanation/method.md, "Noisy runs") */
 #ifndef RINGBENCH_COMMON_RESULT_NOISE_H
 #define RINGBENCH_COMMON_RESULT_NOISE_H
@@ -10,10 +10,10 @@
 
 #define NOISE_SENTENCE_MAX 96
 
-/* The interval of a row's time: how far it goes to either side, in parts of the time. */
+/* The interval of a row's time: its extent to either side, as a fraction of the time. */
 struct certainty {
-    bool is_judged;      /* false: a number of calls was timed, which has no interval */
-    double below, above; /* above is HUGE_VAL where nothing is known */
+    bool is_judged; /* false: a fixed number of calls was timed, which has no interval */
+    double below, above; /* above is HUGE_VAL if unknown */
 };
 
 /* All zero: no rows yet. */
@@ -21,22 +21,23 @@ struct noise {
     uint64_t rows, uncertain; /* of those that are judged */
 };
 
-/* limit: of half the interval, as a part of the time. */
+/* Add a row. limit: for half the interval, as a fraction of the time. */
 void noise_add(struct noise *noise, const struct certainty *row, double limit);
 
-/* Whether a run says so beside its headline: a tenth of its rows is uncertain, or some
- * row and the headline. half: of the headline's interval, as a part of it. */
+/* Return whether a run reports its noise beside its headline: a tenth of its rows is
+ * uncertain, or any row and the headline are. half: half the headline's interval, as a
+ * fraction. */
 bool noise_is_said(const struct noise *noise, double half, double limit);
 
-/* {"limit","rows","uncertain","sentence"}, the last one if it is said; null if no row was
- * judged. A new reference. */
+/* Return {"limit","rows","uncertain","sentence"}, the sentence only if noise_is_said(),
+ * or null if no row was judged. A new reference. */
 json_t *noise_json(const struct noise *noise, double half, double limit);
 
-/* "12 of 54 rows are less certain than 10 %"; returns text. */
+/* Format "12 of 54 rows are less certain than 10 %"; return text. */
 const char *noise_sentence(const struct noise *noise, double limit,
                            char text[NOISE_SENTENCE_MAX]);
 
-/* Whether an interval says anything: it is within a factor of ten. */
+/* Return whether an interval is meaningful: its ends are within a factor of ten. */
 bool noise_is_known(double low, double high);
 
 #endif

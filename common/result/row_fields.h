@@ -14,7 +14,7 @@ enum row_type {
     ROW_INTEGER_OR_NULL,
     ROW_NUMBER,
     ROW_BOOLEAN,
-    ROW_TRUE, /* absent where it is not so */
+    ROW_TRUE, /* present only if true */
     ROW_STRING,
     ROW_COLLECTIVE, /* names of common/spec/collective.h */
     ROW_DTYPE,
@@ -25,7 +25,7 @@ enum row_type {
     ROW_LABELS   /* an object of strings, numbers and booleans */
 };
 
-/* Who has a field, and where it shows. */
+/* Which results have a field, and where the field appears. */
 enum row_use {
     ROW_EACH = 1,       /* every row, skipped ones too */
     ROW_TIMED = 2,      /* every row that was measured */
@@ -34,11 +34,11 @@ enum row_use {
     FIGURE_SOME = 16,   /* figures to which it applies */
     IN_CSV = 32,        /* a column of rows */
     IN_FIGURE_CSV = 64, /* a column of figures */
-    IN_HEADING = 128,   /* text: a row that differs in it stands under another heading */
-    IN_KEY = 256,       /* the same in all rows of a series */
+    IN_HEADING = 128,   /* text: rows that differ in this field get separate headings */
+    IN_KEY = 256,       /* equal in all rows of a series */
     IN_FIGURE_KEY = 512,
     FROM_SERVER = 1024, /* the worker does not send it */
-    KEPT_APART = 2048   /* shown where samples are asked for, see event_samples.h */
+    KEPT_APART = 2048   /* shown only with samples, see event_samples.h */
 };
 
 #define ROW_ANY (ROW_EACH | ROW_TIMED | ROW_SOME)
@@ -53,7 +53,7 @@ struct row_field {
     const char *meaning;
 };
 
-/* All of them, in the order of CSV's columns; static. */
+/* Return all fields in the order of the CSV columns; static. */
 const struct row_field *row_fields(size_t *n);
 
 #endif

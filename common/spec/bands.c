@@ -6,8 +6,8 @@
 
 #define KIB INT64_C(1024)
 #define MIB (1024 * KIB)
-/* Rows say what is left of a size when it was divided among ranks in whole 16 bytes: of
- * 4 MiB on three ranks 4,194,288. */
+/* A row's size is rounded down when it is divided among ranks in units of 16 bytes: 4 MiB
+ * on three ranks becomes 4,194,288. */
 #define ROUNDING 128
 
 const char *const band_names[BANDS + 1] = {"latency", "middle", "bandwidth", NULL};

@@ -28,7 +28,8 @@ static const struct collective_facts kinds[COLLECTIVE_COUNT] = {
         .is_rooted = true, .checks_in_place = true},
     [COLLECTIVE_SENDRECV] = {"sendrecv", SHAPE_FLAT, &whole,
         .reduces = false},
-    /* Its algorithm bandwidth already counts what a rank receives from others. */
+    /* Its algorithm bandwidth already counts only the bytes that a rank receives from
+     * others. */
     [COLLECTIVE_HYPERCUBE] = {"hypercube", SHAPE_SPREAD, &whole,
         .checks_in_place = true, .needs_power_of_two = true, .counts_received = true},
     [COLLECTIVE_ALLTOALLV] = {"alltoallv", SHAPE_SQUARE, &rounds_once,
@@ -121,8 +122,8 @@ int redop_lookup(const char *name)
     return -1;
 }
 
-/* Elements rounded down to a multiple of 16 bytes, as nccl-tests aligns what it divides
- * among ranks. */
+/* Round elements down to a multiple of 16 bytes, as nccl-tests aligns the parts of ranks.
+ * */
 static size_t align_count(size_t count, size_t element)
 {
     size_t step = 16 / element;

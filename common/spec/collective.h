@@ -19,7 +19,7 @@ enum collective_kind {
     COLLECTIVE_GATHER,
     COLLECTIVE_SCATTER,
     COLLECTIVE_SENDRECV,
-    COLLECTIVE_HYPERCUBE, /* an all-gather by log2(n) exchanges */
+    COLLECTIVE_HYPERCUBE, /* an all-gather in log2(n) exchanges */
     COLLECTIVE_ALLTOALLV, /* see traffic.h */
     COLLECTIVE_COUNT
 };
@@ -46,11 +46,11 @@ enum redop {
     REDOP_MIN,
     REDOP_MAX,
     REDOP_AVG,
-    REDOP_MULSUM, /* a sum of inputs, each times its rank's own scalar */
+    REDOP_MULSUM, /* a sum of inputs, each multiplied by its rank's own scalar */
     REDOP_COUNT
 };
 
-/* Names as they stand in JSON; a lookup returns -1 for an unknown name. */
+/* Names as in JSON; a lookup returns -1 for an unknown name. */
 const char *collective_name(enum collective_kind kind);
 int collective_lookup(const char *name);
 const char *dtype_name(enum dtype type);
@@ -73,10 +73,10 @@ enum collective_shape {
 /* Bus bandwidth is algorithm bandwidth times `times (n - less) / n`. */
 struct collective_factor {
     int times, less;
-    const char *formula; /* the same for a person */
+    const char *formula; /* the same as text */
 };
 
-/* What is true of a collective: here and nowhere else. */
+/* The properties of a collective, defined only here. */
 struct collective_facts {
     const char *name;
     enum collective_shape shape;
@@ -86,34 +86,34 @@ struct collective_facts {
     bool checks_in_place;    /* nccl-tests verifies the in-place variant, too */
     bool needs_power_of_two; /* of ranks, else there is nothing to do */
     bool counts_received;    /* algorithm bandwidth counts n - 1 parts, not the size */
-    bool needs_counts;       /* parts of unlike size: see traffic.h */
+    bool needs_counts;       /* parts of unequal size: see traffic.h */
 };
 
-/* Never NULL; static. */
+/* Return a collective's properties; never NULL; static. */
 const struct collective_facts *collective_facts(enum collective_kind kind);
 
-/* One size of one collective, as nccl-tests would run it. */
+/* One size of one collective, laid out as in nccl-tests. */
 struct collective_layout {
     size_t count;       /* elements, the per-call count argument; 0: nothing to do */
     size_t send_count;  /* elements of the send buffer */
     size_t recv_count;  /* elements of the receive buffer */
     size_t size_bytes;  /* max(send, recv) in bytes: the "size" column */
-    size_t moved_bytes; /* what the algorithm bandwidth counts; mostly the same */
-    /* In-place: one buffer of max(send, recv); where rank r's parts begin, in elements
-     * times r. */
+    size_t moved_bytes; /* counted by the algorithm bandwidth; usually the same */
+    /* In place: one buffer of max(send, recv). Rank r's parts begin at r times these
+     * offsets, in elements. */
     size_t send_inplace_offset;
     size_t recv_inplace_offset;
 };
 
-/* Lay out `size` bytes for n ranks (n >= 1). Of alltoallv as if all parts were alike:
- * traffic_plan_create() says how they are. */
+/* Lay out `size` bytes for n ranks (n >= 1). Alltoallv is laid out as if all parts were
+ * equal; traffic_plan_create() adjusts them. */
 void collective_layout(enum collective_kind kind, uint64_t size, enum dtype type, int n,
                        struct collective_layout *layout);
 
 /* Bus bandwidth = algorithm bandwidth times this; n >= 1. */
 double collective_bus_factor(enum collective_kind kind, int n);
 
-/* GB/s (1e9 bytes) for a layout that took `seconds`. */
+/* Return GB/s (1e9 bytes) for a layout that took `seconds`. */
 double collective_algbw_gbs(const struct collective_layout *layout, double seconds);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* collective_json.c - the facts of collectives, data types and reductions as JSON */
+/* collective_json.c - the properties of collectives, data types and reductions as JSON */
 #include "common/spec/collective_json.h"
 
 #include "common/spec/collective.h"

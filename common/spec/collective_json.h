@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* collective_json.h - the facts of collectives, data types and reductions for those who
- * can't read C: the page, and whoever asks the server */
+/* collective_json.h - the properties of collectives, data types and reductions as JSON,
+ * for the web page and API clients */
 #ifndef RINGBENCH_COMMON_SPEC_COLLECTIVE_JSON_H
 #define RINGBENCH_COMMON_SPEC_COLLECTIVE_JSON_H
 
 #include <jansson.h>
 
-/* {"collectives": [...], "dtypes": [...], "redops": [...]} as docs/reference/api.md shows
- * it, in the order of the enums. A new reference. */
+/* Return {"collectives": [...], "dtypes": [...], "redops": [...]} as in
+ * docs/reference/api.md, in the order of the enums. A new reference. */
 json_t *collective_json(void);
 
 #endif

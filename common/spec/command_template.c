@@ -42,7 +42,7 @@ static int append_value(struct buf *out, const char *name, json_t *values,
     return result;
 }
 
-/* The piece of a template at *at, which is moved behind it. */
+/* Append the template's piece at *at and move *at past it. */
 static int append_piece(struct buf *out, const char **at, json_t *values,
                         const char *config_dir, struct error *err)
 {
@@ -90,7 +90,7 @@ char *command_template_fill(const char *template, json_t *values, const char *co
 
 /* ---- Checks ---- */
 
-/* The full path of an executable: what execvp would run. */
+/* Find an executable's full path as execvp() would. */
 static bool find_in_path(const char *name, char out[PATH_MAX])
 {
     const char *at = getenv("PATH");
@@ -108,7 +108,7 @@ static bool find_in_path(const char *name, char out[PATH_MAX])
     return false;
 }
 
-/* Full, to be freed; NULL after adding what is wrong. */
+/* Return the full path, to be freed; NULL after adding a problem. */
 static char *find_executable(const char *first, const char *pointer,
                              const char *config_dir, struct problems *problems)
 {
@@ -132,7 +132,7 @@ static char *find_executable(const char *first, const char *pointer,
     return found;
 }
 
-/* A stand-in for every value. */
+/* Return a placeholder value for every name. */
 static json_t *stand_ins(json_t *names)
 {
     json_t *values = json_object(), *value;
@@ -259,7 +259,7 @@ char **command_template_environ(json_t *own)
     for (char **at = environ; *at; at++)
         if (strncmp(*at, "RINGBENCH_", 10) != 0 && !is_set(own, *at))
             out[n++] = memory_text(*at, "a command's environment");
-    json_object_foreach (own, name, value) /* what is empty is not set at all */
+    json_object_foreach (own, name, value) /* an empty variable is not set at all */
         if (json_string_length(value) > 0 &&
             asprintf(&out[n++], "%s=%s", name, json_string_value(value)) < 0)
             memory_out("a command's environment");

@@ -24,7 +24,7 @@ static int is_config_file(const struct dirent *entry)
            strcmp(entry->d_name + len - n, SUFFIX) == 0;
 }
 
-/* In a directory with the sticky bit others can add files all the same. */
+/* The sticky bit does not help: others can still add files to the directory. */
 static int refuse_open_to_all(const char *path, struct error *err)
 {
     struct stat st;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_ifname.c - which network interface NCCL takes for its own sockets, by its name */
+/* nccl_ifname.c - which network interface NCCL selects by name for its own sockets */
 #include "common/spec/nccl_ifname.h"
 
 #include <stddef.h>
 #include <string.h>
 
-/* Whether one of the comma separated items names the interface. */
+/* Return whether one of the comma-separated items matches the interface. */
 static bool is_listed(const char *list, bool is_exact, const char *name)
 {
     while (*list) {
@@ -19,7 +19,7 @@ static bool is_listed(const char *list, bool is_exact, const char *name)
     return false;
 }
 
-/* The first that the list, with its "^" or "=", lets pass. */
+/* Return the first name that the list, with its "^" or "=", accepts. */
 static int first_of(const char *const *names, int n, const char *list)
 {
     bool is_not = *list == '^', is_exact = list[is_not] == '=';

@@ -16,7 +16,7 @@ void placed_init(struct placed *placed, json_t *list)
     placed->list = list;
 }
 
-/* A name's prefix and the number at its end, if it has one. */
+/* Split a name into its prefix and its trailing number, if any. */
 static void split(struct placed *placed, const char *name)
 {
     size_t len = strlen(name), digits = 0;
@@ -54,7 +54,7 @@ int placed_add(struct placed *placed, const char *name, int ranks)
     return json_array_append_new(placed->list, json_pack("[s, i]", name, ranks));
 }
 
-/* "[A-B]" at the end of a name. */
+/* Parse "[A-B]" at the end of a name. */
 static int read_range(const char *text, struct placed *out)
 {
     const char *dash;

@@ -14,22 +14,22 @@
 
 struct placed {
     json_t *list; /* not owned */
-    /* The names of the last entry: prefix, then a number, at least so many digits wide.
-     */
+    /* The name pattern of the last entry: a prefix, then a number with at least this many
+     * digits. */
     char name[PLACED_NAME_MAX];
     size_t prefix;
     int width, ranks;
     long first, last;
 };
 
-/* To a list that is empty. */
+/* Start with an empty list. */
 void placed_init(struct placed *placed, json_t *list);
 int placed_add(struct placed *placed, const char *name, int ranks);
 
-/* Read the entry: fills *out but for its list. -1: it is none. */
+/* Parse an entry into *out, except for its list. Return -1 if it is invalid. */
 int placed_read(const json_t *entry, struct placed *out);
 
-/* How many nodes it stands for, and the name of each. */
+/* Return the number of nodes in an entry, and the name of each. */
 long placed_count(const struct placed *entry);
 void placed_name(const struct placed *entry, long i, char *out, size_t size);
 

@@ -17,8 +17,8 @@
 
 #define ENUM_MAX 64
 #define DEFAULT_LENGTH_MAX 256
-/* What many programs take the first character of an argument for: an option, or a file
- * to read arguments from. */
+/* Many programs take an argument with one of these first characters as an option or as a
+ * file of arguments. */
 #define LEADING "-@"
 
 bool program_name_is_valid(const char *name)
@@ -30,7 +30,7 @@ bool program_name_is_valid(const char *name)
            strspn(name, "0123456789_-.") == 0;
 }
 
-/* Where a fault goes. */
+/* Where a fault is reported. */
 struct place {
     const char *pointer;
     struct problems *problems;
@@ -64,7 +64,7 @@ static void check_pattern(const char *pattern, const char *text,
     safe_regex_destroy(regex);
 }
 
-/* Whether a program could take the text for something else than a value. */
+/* Return whether a program could mistake the text for an option or a file. */
 static bool leads_astray(const json_t *parameter, const char *text)
 {
     const char *allowed = json_get_str(parameter, "may_begin_with", "");
@@ -206,7 +206,7 @@ static const struct kind {
     void (*declare)(json_t *parameter, const struct place *place);
     void (*check)(const json_t *parameter, const json_t *value,
                   const struct place *place);
-    const char *keys; /* besides those of every kind, each between blanks */
+    const char *keys; /* besides the keys that every kind has; each between blanks */
 } kinds[] = {
     {"string", declare_string, check_string, " pattern max_length may_begin_with "},
     {"integer", declare_number, check_number, " min max "},

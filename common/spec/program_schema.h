@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* program_schema.h - the named parameters of a program: how they are declared, and
- * whether given arguments fit (docs/reference/programs.md) */
+/* program_schema.h - a program's named parameters: their declarations, and the validation
+ * of arguments (docs/reference/programs.md) */
 #ifndef RINGBENCH_COMMON_SPEC_PROGRAM_SCHEMA_H
 #define RINGBENCH_COMMON_SPEC_PROGRAM_SCHEMA_H
 
@@ -11,23 +11,23 @@
 
 #define PROGRAM_PARAMETERS_MAX 32
 #define PROGRAM_NAME_MAX 64
-#define PROGRAM_TEXT_MAX 4096 /* bytes of a string argument, at most */
+#define PROGRAM_TEXT_MAX 4096 /* bytes of a string argument */
 
-/* A name of a program, a parameter or a metric: 1 to PROGRAM_NAME_MAX of a-z, A-Z, 0-9,
- * '_', '-' and '.', beginning with a letter. */
+/* Return whether a name is valid for a program, a parameter or a metric: 1 to
+ * PROGRAM_NAME_MAX of a-z, A-Z, 0-9, '_', '-' and '.', beginning with a letter. */
 bool program_name_is_valid(const char *name);
 
-/* Check a declaration, an object of parameters by name. */
+/* Validate a declaration, an object of parameters by name. */
 void program_schema_check(json_t *parameters, const char *pointer,
                           struct problems *problems);
 
-/* Check arguments (NULL: none) against a declaration, which may come from a stranger. A
- * new object with every parameter, defaults filled in; NULL after adding every fault to
- * *problems, pointers below `pointer`. */
+/* Validate arguments (NULL: none) against a declaration, which may be untrusted. Return a
+ * new object with every parameter, defaults filled in; or NULL after adding every fault
+ * to *problems, with pointers below `pointer`. */
 json_t *program_schema_complete(json_t *parameters, json_t *args, const char *pointer,
                                 struct problems *problems);
 
-/* A value as it stands in an argument vector; the caller frees it. */
+/* Return a value's text for an argument vector; the caller frees it. */
 char *program_value_text(const json_t *value);
 
 #endif

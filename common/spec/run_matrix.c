@@ -12,7 +12,7 @@
 #define VARIABLES_MAX 8
 #define NODES_NAMED_MAX 4
 
-/* Not a variable: which NCCL the case loads. */
+/* Return whether a key is no variable but selects the case's NCCL library. */
 static bool is_library(const char *name)
 {
     return strcmp(name, RUN_MATRIX_LIBRARY) == 0;

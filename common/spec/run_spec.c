@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_spec.c - what a run asks for: its fields as a table, and what must agree */
+/* run_spec.c - the run spec: a table of its fields, and checks between fields */
 #include "common/spec/run_spec.h"
 
 #include <math.h>
@@ -209,7 +209,8 @@ static const struct spec_field host_table[] = {
 
 static const struct spec_fields host_fields = {host_table, 2, "an object"};
 
-/* What one backend is asked for. Not its defaults: other runs are no concern of it. */
+/* Parse the options of one backend. Defaults are left out, since they would mean nothing
+ * in runs with another backend. */
 static void parse_asked(const struct spec_field *field, json_t *value,
                         struct run_spec *spec, const char *pointer,
                         struct problems *problems)
@@ -385,8 +386,8 @@ enum run_bind run_bind_lookup(const char *name)
     return BIND_AUTO;
 }
 
-/* A run measures collectives or runs a program; fields of both would be ignored in part.
- */
+/* A run measures collectives or runs a program: reject fields of both, since some would
+ * be ignored. */
 static void refuse_both(const json_t *body, struct problems *problems)
 {
     if (!json_object_get(body, "program"))
@@ -402,7 +403,7 @@ static void refuse_both(const json_t *body, struct problems *problems)
     }
 }
 
-/* Cases on different nodes are never taken together. */
+/* Cases on different nodes are never aggregated. */
 static void check_pattern(const struct run_spec *spec, struct problems *problems)
 {
     if (spec->rounds && spec->pattern != PATTERN_PAIRS)
@@ -422,7 +423,8 @@ static void check_pattern(const struct run_spec *spec, struct problems *problems
                      "with a matrix is of so many ranks: it does not go with a pattern");
 }
 
-/* A backend ignores what belongs to another one. With `auto` either may be meant. */
+/* Reject options for another backend, which would be ignored. With `auto` either is
+ * valid. */
 static void check_backend(const struct run_spec *spec, struct problems *problems)
 {
     const struct {
@@ -466,7 +468,7 @@ static void check_topology(const struct run_spec *spec, struct problems *problem
     }
 }
 
-/* The fields that have all of the uses; for the API others are refused. */
+/* Parse the fields that have all of the uses; an API request must have no others. */
 static struct run_spec *parse(json_t *body, unsigned uses, struct problems *problems)
 {
     struct run_spec *spec = memory_zeroed(1, sizeof(*spec), "a run's spec");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_spec.h - what a run asks for: the one parser and validator of POST /runs */
+/* run_spec.h - the run spec: the parser and validator for POST /runs */
 #ifndef RINGBENCH_COMMON_SPEC_RUN_SPEC_H
 #define RINGBENCH_COMMON_SPEC_RUN_SPEC_H
 
@@ -20,26 +20,26 @@ struct spec_fields;
 #define RUN_SPEC_NAME_MAX 200
 #define RUN_SPEC_REASON_MAX 2000
 #define RUN_SPEC_NOISE_LIMIT 0.1
-#define RUN_SPEC_ITERS_USUAL 20 /* as of nccl-tests */
+#define RUN_SPEC_ITERS_USUAL 20 /* as in nccl-tests */
 
 enum run_timing { TIMING_THROUGHPUT, TIMING_ISOLATED };
-/* What ranks are bound to. */
+/* What each rank is bound to. */
 enum run_bind { BIND_AUTO, BIND_CORE, BIND_NUMA, BIND_NONE };
 enum run_order { ORDER_INTERLEAVED, ORDER_SEQUENTIAL };
-/* Which of the run's nodes measure together: server/plan/plan.h. */
+/* Which of the run's nodes measure together, see server/plan/plan.h. */
 enum run_pattern { PATTERN_ALL, PATTERN_PAIRS, PATTERN_SCALING };
 
-/* What is done with what is found of the nodes before anything starts. */
+/* How preflight findings about the nodes affect the run's start. */
 enum run_preflight { RUN_PREFLIGHT_WARN, RUN_PREFLIGHT_REQUIRE, RUN_PREFLIGHT_OFF };
 
-/* Whether NCCL is asked for what it takes the nodes to be. */
+/* Whether NCCL dumps the topology that it detects. */
 enum run_topology { RUN_TOPOLOGY_OFF, RUN_TOPOLOGY_DUMP };
 
 #define RUN_FILE_MAX 65536
-/* Variables that name a file whose content a run may bring; ends with NULL. */
+/* Variables that name a file whose content a run may provide; ends with NULL. */
 extern const char *const run_file_names[];
 
-/* What carries bytes of the host backend between hosts. */
+/* The host backend's transport between hosts. */
 enum host_transport { HOST_TRANSPORT_AUTO, HOST_TRANSPORT_TCP, HOST_TRANSPORT_UCX };
 
 #define HOST_SOCKETS_MAX 8
@@ -47,10 +47,10 @@ enum host_transport { HOST_TRANSPORT_AUTO, HOST_TRANSPORT_TCP, HOST_TRANSPORT_UC
 struct host_options {
     json_t *given; /* object: the members as given */
     enum host_transport transport;
-    long sockets; /* per peer on another host; 0: as its link's speed has it */
+    long sockets; /* per peer on another host; 0: chosen by the link's speed */
 };
 
-/* How buffers are made known to NCCL; nccl-tests' -R 0, 1, 2. */
+/* How buffers are registered with NCCL; nccl-tests' -R 0, 1, 2. */
 enum nccl_registration {
     NCCL_REGISTRATION_NONE,
     NCCL_REGISTRATION_LOCAL,
@@ -58,7 +58,7 @@ enum nccl_registration {
 };
 enum nccl_stream { NCCL_STREAM_OWN, NCCL_STREAM_NULL };
 
-/* What a run asks of the NCCL backend alone. */
+/* Options for the NCCL backend only. */
 struct nccl_options {
     json_t *given; /* object: the members as given */
     enum nccl_registration registration;
@@ -67,19 +67,18 @@ struct nccl_options {
     long graph;              /* launches of the calls as a CUDA graph, -G; 0: no graph */
 };
 
-/* How many blocks of timed calls a row has: until the 95 % interval of their median is
- * within `rel` of it, to either side. */
+/* The number of blocks of timed calls in a row: enough that the 95 % interval of their
+ * median is within `rel` of the median on either side. */
 struct run_samples {
     long min, max; /* blocks */
     double rel;
-    double max_s; /* no more than `min` blocks beyond it */
+    double max_s; /* limit for the blocks beyond `min` */
 };
 
-#define RUN_SPEC_LAST_MIN 5 /* fewer runs say nothing about how runs scatter */
+#define RUN_SPEC_LAST_MIN 5 /* with fewer runs their scatter is unknown */
 #define RUN_SPEC_LAST_MAX 32
 
-/* What runs that are alike have in common besides the rest: the nodes, or what these are.
- */
+/* Whether comparable runs must share the nodes themselves or only their hardware. */
 enum run_likeness { LIKE_NODES, LIKE_HARDWARE };
 extern const char *const run_likeness_names[]; /* ends with NULL */
 
@@ -87,8 +86,8 @@ struct run_spec {
     char *name;
     json_t *labels; /* object of strings */
     long priority;
-    bool background; /* served after all others, and stopped for their sake */
-    char *backend;   /* "auto", or that of a worker: see run_backend_is_usual */
+    bool background; /* runs after all other runs, and is stopped in their favor */
+    char *backend;   /* "auto" or a worker's backend: see run_backend_is_usual */
     enum collective_kind collectives[COLLECTIVE_COUNT];
     size_t n_collectives;
     enum dtype dtypes[DTYPE_COUNT];
@@ -99,15 +98,15 @@ struct run_spec {
     size_t n_sizes;
     long root; /* -1: every rank in turn */
     bool out_of_place, in_place;
-    long iters;      /* timed calls of a row; 0: as many as it takes, in blocks */
+    long iters;      /* timed calls of a row; 0: as many blocks as needed */
     double block_ms; /* see run_spec_block_us */
     struct run_samples samples;
     double noise_limit; /* see common/result/noise.h */
     long warmup, agg_iters, check, repeats;
-    long cycles;   /* of all rows, with the communicator kept */
+    long cycles;   /* repetitions of all rows with the same communicator */
     long blocking; /* nccl-tests' -z */
-    long unalign;  /* elements that the buffers are shifted by */
-    bool per_iter; /* time each iteration too, back to back */
+    long unalign;  /* elements by which the buffers are shifted */
+    bool per_iter; /* also time each iteration, back to back */
     enum run_timing timing;
     enum run_bind bind;
     struct {
@@ -118,11 +117,11 @@ struct run_spec {
         long wait_s;
     } nodes;
     enum run_pattern pattern;
-    long rounds;         /* of pairs; 0: the plan decides */
-    bool concurrent;     /* groups of the pattern on different nodes at the same time */
+    long rounds;     /* of pairs; 0: chosen by the plan */
+    bool concurrent; /* run groups of the pattern on different nodes at the same time */
     long ranks_per_node; /* 0 = all */
     json_t *env;         /* object: string values */
-    json_t *files;       /* object: contents by run_file_names, or NULL */
+    json_t *files;       /* object: contents keyed by run_file_names, or NULL */
     enum run_topology topology;
     json_t *matrix;       /* object: arrays of strings and nulls, see run_matrix.h */
     enum run_order order; /* of the matrix's cases */
@@ -131,73 +130,75 @@ struct run_spec {
         json_t *args; /* object: the arguments as given */
     } program;
     struct split split;     /* several communicators at once */
-    struct traffic traffic; /* of alltoallv */
-    json_t *devices;        /* array of numbers, object of such by node, or NULL: any */
-    char *nccl_lib;         /* path of a libnccl that the nodes list, or NULL */
+    struct traffic traffic; /* for alltoallv */
+    json_t *devices; /* array of numbers, object of such arrays by node, or NULL: any */
+    char *nccl_lib;  /* path of a libnccl that the nodes list, or NULL */
     struct nccl_options nccl;
     struct {
-        char *name;   /* of the server's launcher that gets the nodes, or NULL */
+        char *name;   /* the server's launcher that gets the nodes, or NULL */
         json_t *args; /* object: the arguments as given */
-        long wait_s;  /* its job may take to run, since the run was made */
+        long wait_s;  /* limit for the job's wait, from the run's creation */
     } launch;
     struct host_options host;
     bool share;
     bool avoid_suspects;
     enum run_preflight preflight;
-    json_t *fault; /* object or NULL: passed to workers, which heed it in tests only */
+    json_t *fault; /* object or NULL: passed to workers, which use it in tests only */
     struct {
-        json_t *given; /* object, or NULL: it is compared with nothing */
-        long last;     /* so many runs like it; 0: the accepted baseline */
+        json_t *given; /* object, or NULL: no comparison */
+        long last;     /* number of similar runs; 0: the accepted baseline */
         enum run_likeness like;
     } baseline;
-    /* Less than this is no change of a figure, no slow node, link or rack, no late rank:
-     */
+    /* Smaller differences do not count as a change, a slow node, link or rack, or a late
+     * rank. */
     double margin_percent, slow_percent, late_percent;
-    char *slow_together; /* what all nodes together are slow in; or NULL */
+    char *slow_together; /* the figure in which all nodes together are slow, or NULL */
     json_t *thresholds;  /* object: checks by name, see threshold.h */
     long timeout_s, stall_s;
-    long join_s; /* 0: the server's own */
+    long join_s; /* 0: the server's default */
 };
 
-/* Validate a request. Returns a new spec, or NULL after adding to *problems every fault
- * found, each with its JSON pointer. The body is borrowed. */
+/* Validate a request. Return a new spec, or NULL after adding every fault to *problems,
+ * each with its JSON pointer. The body is borrowed. */
 struct run_spec *run_spec_parse(json_t *body, struct problems *problems);
 
 void run_spec_destroy(struct run_spec *spec);
 
-/* The same of a case file (docs/development/worker-contract.md), of which it reads the
- * spec's fields. Returns a new spec, or NULL with the first fault. */
+/* Parse the spec's fields in a case file (docs/development/worker-contract.md). Return a
+ * new spec, or NULL with the first fault. */
 struct run_spec *run_spec_read_case(json_t *file, struct error *err);
 
-/* The devices that the run wants on a node: an array of numbers, borrowed; NULL: any. */
+/* Return the devices requested on a node: an array of numbers, borrowed; NULL: any. */
 const json_t *run_spec_devices_of(const struct run_spec *spec, const char *node);
 
-/* Whether it is "auto" or comes with ringbench. Others are those that agents have. */
+/* Return whether a backend is "auto" or part of ringbench; agents provide the others. */
 bool run_backend_is_usual(const char *name);
 const char *run_bind_name(enum run_bind bind);
 const char *run_pattern_name(enum run_pattern pattern);
-/* BIND_AUTO for NULL or a name that is none. */
+/* Return BIND_AUTO for NULL or an unknown name. */
 enum run_bind run_bind_lookup(const char *name);
 const char *nccl_registration_name(enum nccl_registration registration);
 
-/* Its `iters`, where a number of them is needed even if none was asked for. */
+/* Return `iters`, or a default for callers that need a number even if it is auto. */
 long run_spec_iters(const struct run_spec *spec);
 
-/* With `iters` auto, how long a block of timed calls is to be: block_ms, but at least 20
- * calls, or 100 ms where these take longer; in `isolated` timing one call. */
+/* Return the length of a block of timed calls if `iters` is auto: block_ms, but at least
+ * 20 calls, or 100 ms if 20 calls take longer. In `isolated` timing, return one call. */
 double run_spec_block_us(const struct run_spec *spec, double call_us);
 
-/* Its rows, in arrays borrowed from it; without world_size and n_groups. */
+/* Return the spec's rows without world_size and n_groups; arrays are borrowed from the
+ * spec. */
 struct series_plan run_spec_plan(const struct run_spec *spec);
 
-/* The effective spec, every default filled in; run_spec_parse accepts it unchanged.
- * A new reference. */
+/* Return the effective spec with every default filled in, which run_spec_parse() accepts
+ * unchanged. A new reference. */
 json_t *run_spec_to_json(const struct run_spec *spec);
 
-/* What a case file has of it, see run_spec_read_case. A new reference. */
+/* Return the part for a case file, see run_spec_read_case(). A new reference. */
 json_t *run_spec_case_json(const struct run_spec *spec);
 
-/* What of an effective spec shapes its figures and is not as usual. A new object. */
+/* Return the members of an effective spec that affect figures and differ from their
+ * defaults. A new object. */
 json_t *run_spec_settings(const json_t *spec);
 
 /* The table of fields, see spec_field.h. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_spec_nccl.c - what a run asks of the NCCL backend alone, and how its calls may be
- * timed with that */
+/* run_spec_nccl.c - a run's options for the NCCL backend, and the timing that they permit
+ * */
 #include <stdio.h>
 #include <string.h>
 
 #include "common/spec/run_spec_parts.h"
 
 #define GRAPH_MAX 1000000
-#define PER_ITER_MAX 50000 /* events of a row, whose line has them all */
+#define PER_ITER_MAX 50000 /* events per row, all of them in one line */
 
 static const char *const registrations[] = {"none", "local", "symmetric", NULL};
 static const char *const policies[] = {"default", "efficiency", "zero", NULL};

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_spec_parts.h - the run spec's fields that are more than a plain value, and what
- * must agree between fields */
+/* run_spec_parts.h - structured fields of the run spec, and checks between fields */
 #ifndef RINGBENCH_COMMON_SPEC_RUN_SPEC_PARTS_H
 #define RINGBENCH_COMMON_SPEC_RUN_SPEC_PARTS_H
 
@@ -15,7 +14,7 @@ extern const struct spec_names spec_collective_names, spec_dtype_names, spec_red
 
 spec_check spec_check_devices, spec_check_path;
 
-/* Add what does not go together. `body` is what was asked for. */
+/* Add a problem for each conflict. `body` is the request. */
 void run_spec_check_nodes(const struct run_spec *spec, struct problems *problems);
 void run_spec_check_nccl(const struct run_spec *spec, struct problems *problems);
 void run_spec_check_ranks(const struct run_spec *spec, const json_t *body,

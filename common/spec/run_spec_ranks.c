@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_spec_ranks.c - a run spec's fields on which ranks and devices do what: split,
- * traffic, devices, nccl_lib */
+/* run_spec_ranks.c - a run spec's fields for ranks and devices: split, traffic, devices,
+ * nccl_lib */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +54,7 @@ static json_t *show_traffic(const struct spec_field *field, const struct run_spe
     return traffic_to_json(&spec->traffic);
 }
 
-/* Only where there is an alltoallv to heed it. */
+/* Show traffic only if the run includes alltoallv. */
 static bool traffic_is_said(const struct spec_field *field, const struct run_spec *spec)
 {
     (void)field;
@@ -96,7 +96,7 @@ static void check_device_list(const json_t *list, const char *pointer,
     }
 }
 
-/* [0, 1] for all nodes, or {"NODE": [0, 1], ...}. */
+/* Check [0, 1] for all nodes, or {"NODE": [0, 1], ...}. */
 void spec_check_devices(json_t *value, const char *pointer, struct problems *problems)
 {
     const char *node;

@@ -9,7 +9,7 @@ static size_t variants(const struct series_plan *plan)
     return (plan->out_of_place ? 1 : 0) + (plan->in_place ? 1 : 0);
 }
 
-/* Choices of (redop, root) for a collective. */
+/* Return the number of (redop, root) combinations for a collective. */
 static size_t redop_choices(const struct series_plan *plan, enum collective_kind kind)
 {
     return collective_facts(kind)->reduces ? plan->n_redops : 1;
@@ -46,7 +46,7 @@ size_t series_rows(const struct series_plan *plan)
     return lines * plan->n_sizes * variants(plan) * groups(plan) * cycles(plan);
 }
 
-/* Fill in what line number `line` of a collective stands for. */
+/* Fill in the values of line number `line` of a collective. */
 static void describe_line(const struct series_plan *plan, enum collective_kind kind,
                           size_t line, struct series_row *out)
 {

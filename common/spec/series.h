@@ -12,7 +12,7 @@
 
 #include "common/spec/collective.h"
 
-/* What the rows are made of; arrays are borrowed. */
+/* The values that the rows combine; arrays are borrowed. */
 struct series_plan {
     const enum collective_kind *collectives;
     size_t n_collectives;
@@ -24,9 +24,9 @@ struct series_plan {
     size_t n_sizes;
     long root; /* -1: every rank in turn */
     bool out_of_place, in_place;
-    int world_size; /* ranks of a group, of the smallest one */
-    int n_groups;   /* of ranks, see split.h; 0 counts as 1 */
-    long cycles;    /* of all rows, one after the other; 0 counts as 1 */
+    int world_size; /* ranks in the smallest group */
+    int n_groups;   /* groups of ranks, see split.h; 0 counts as 1 */
+    long cycles;    /* repetitions of all rows; 0 counts as 1 */
 };
 
 struct series_row {
@@ -39,12 +39,12 @@ struct series_row {
     int redop; /* enum redop, or -1: none */
     int root;  /* or -1: none */
     bool in_place;
-    uint64_t size; /* bytes as asked, before rounding */
+    uint64_t size; /* bytes as requested, before rounding */
 };
 
 size_t series_rows(const struct series_plan *plan);
 
-/* Row number `row` of the plan; false when there is none. */
+/* Set *out to row number `row` of the plan; return false if there is none. */
 bool series_row_at(const struct series_plan *plan, size_t row, struct series_row *out);
 
 #endif

@@ -62,7 +62,7 @@ static void parse_real(const struct spec_field *field, json_t *value,
         *out = number;
 }
 
-/* 2, not 2.0: as people write it. */
+/* Show whole numbers without a fraction: 2, not 2.0. */
 static json_t *show_real(const struct spec_field *field, const struct run_spec *spec)
 {
     const double *value = spec_field_of(field, spec);
@@ -330,7 +330,7 @@ static void release_members(const struct spec_field *field, struct run_spec *spe
 const struct spec_kind spec_members = {parse_members, show_members, members_are_said,
                                        release_members};
 
-/* A default is parsed as if it had been asked for. */
+/* Parse a default in the same way as a given value. */
 static void take_usual(const struct spec_field *field, struct run_spec *spec,
                        const char *pointer, struct problems *problems)
 {
@@ -363,7 +363,7 @@ void spec_fields_read(const struct spec_fields *fields, unsigned uses,
     }
 }
 
-/* Kinds of fields know the struct by its members' offsets alone. */
+/* Field kinds access the struct only through its members' offsets. */
 void spec_fields_read_into(const struct spec_fields *fields, json_t *object, void *into,
                            const char *pointer, struct problems *problems)
 {

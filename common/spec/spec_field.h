@@ -17,15 +17,16 @@
 #include "common/spec/spec_value.h"
 
 enum spec_use {
-    SPEC_MEASUREMENT = 1, /* of collectives: has no meaning for a program */
-    SPEC_CASE = 2,        /* of workers: stands in the case file */
-    SPEC_SETTING = 4,     /* who reads results is told where it is not as usual */
-    SPEC_HIDDEN = 8,      /* of tests: messages do not name it */
-    SPEC_REQUIRED = 16,   /* must be given */
-    /* How runs that differ in it compare; each field of a run spec has one of these: */
-    SPEC_SHAPES = 32, /* it shapes figures: they are not alike (likeness.h) */
-    SPEC_SHOWN = 64,  /* they are alike, and the difference is shown */
-    SPEC_APART = 128  /* it shapes nothing, or is compared with the figures themselves */
+    SPEC_MEASUREMENT = 1, /* for collectives: unused for a program */
+    SPEC_CASE = 2,        /* for workers: part of the case file */
+    SPEC_SETTING = 4,     /* reported with results if it differs from the default */
+    SPEC_HIDDEN = 8,      /* for tests: omitted from messages */
+    SPEC_REQUIRED = 16,   /* the member is mandatory */
+    /* How runs that differ in the field compare; each field of a run spec has one of
+     * these: */
+    SPEC_SHAPES = 32, /* it affects figures: the runs are not comparable (likeness.h) */
+    SPEC_SHOWN = 64,  /* the runs are comparable, and the difference is shown */
+    SPEC_APART = 128  /* it affects nothing, or is compared with the figures themselves */
 };
 
 struct spec_field {
@@ -33,12 +34,12 @@ struct spec_field {
     const char *usual; /* the default, as JSON; NULL: none */
     unsigned uses;     /* of enum spec_use */
     const struct spec_kind *kind;
-    size_t offset;              /* of the value in struct run_spec */
-    long min, max;              /* of a number, of a text's bytes, of how many names */
-    double least, most;         /* of a number that may have a fraction */
+    size_t offset;      /* of the value in struct run_spec */
+    long min, max;      /* limits for a number, a text's bytes, or the number of names */
+    double least, most; /* limits for a number that may have a fraction */
     const char *const *choices; /* ends with NULL */
     const struct spec_names *names;
-    size_t count_offset; /* where the number of names is kept, a size_t */
+    size_t count_offset; /* offset of the number of names, a size_t */
     const struct spec_fields *members;
     spec_check *check;
     const char *about;  /* its description in openapi.json; or NULL */
@@ -53,33 +54,33 @@ struct spec_fields {
 
 /* A kind of field. */
 struct spec_kind {
-    /* Set the field, or add what is wrong. The pointer is the value's. */
+    /* Set the field, or add its faults. The pointer is the value's. */
     void (*parse)(const struct spec_field *field, json_t *value, struct run_spec *spec,
                   const char *pointer, struct problems *problems);
-    /* What would be parsed to the same; a new reference. */
+    /* Return a value that would be parsed to the same; a new reference. */
     json_t *(*show)(const struct spec_field *field, const struct run_spec *spec);
-    /* Whether there is something to show; NULL: always. */
+    /* Return whether the field has a value to show; NULL: always. */
     bool (*is_said)(const struct spec_field *field, const struct run_spec *spec);
     /* NULL: the field owns nothing. */
     void (*release)(const struct spec_field *field, struct run_spec *spec);
 };
 
-/* By what they keep in struct run_spec: */
+/* Kinds, by the type of their member in struct run_spec: */
 extern const struct spec_kind spec_integer; /* long; 0 is unset if there is no default */
 extern const struct spec_kind spec_real;    /* double */
-/* long: a number, or 0 for the word that is the only one of `choices` */
+/* long: a number, or 0 for the only word in `choices` */
 extern const struct spec_kind spec_word_or_integer;
 extern const struct spec_kind spec_size;    /* uint64_t, bytes */
 extern const struct spec_kind spec_boolean; /* bool */
-extern const struct spec_kind spec_choice;  /* an enum: the place in `choices` */
-extern const struct spec_kind spec_list;    /* an array of enums, and how many */
-extern const struct spec_kind spec_name;    /* int: the place in `names`; not shown */
+extern const struct spec_kind spec_choice;  /* an enum: the index in `choices` */
+extern const struct spec_kind spec_list;    /* an array of enums, and its length */
+extern const struct spec_kind spec_name;    /* int: the index in `names`; not shown */
 extern const struct spec_kind spec_run_id;  /* ID_RUN_LENGTH + 1 bytes; not shown */
-extern const struct spec_kind spec_text; /* char *, checked by `check` if there is one */
-extern const struct spec_kind spec_json; /* json_t * as given, if `check` allows it */
-extern const struct spec_kind spec_members; /* an object's members, each by itself */
+extern const struct spec_kind spec_text;    /* char *, checked by `check` if set */
+extern const struct spec_kind spec_json;    /* json_t * as given, if `check` allows it */
+extern const struct spec_kind spec_members; /* an object's members, each on its own */
 
-/* The end of an entry: of each of these kinds, and of one that knows its own place. */
+/* The end of an entry, for each of these kinds and for a kind with its own offset. */
 #define SPEC_AT(member) .offset = offsetof(struct run_spec, member)
 #define SPEC_INTEGER(member, least, most)                                                \
     .kind = &spec_integer, SPEC_AT(member), .min = (least), .max = (most)
@@ -101,25 +102,25 @@ extern const struct spec_kind spec_members; /* an object's members, each by itse
 #define SPEC_MEMBERS(fields) .kind = &spec_members, .members = (fields)
 #define SPEC_OWN(own) .kind = &(own)
 
-/* Set the fields that have all of the `uses`, each from the object's member or else from
- * its default. Other members of the object are left alone. */
+/* Set the fields that have all of the `uses`, each from the object's member or its
+ * default. Other members of the object are ignored. */
 void spec_fields_read(const struct spec_fields *fields, unsigned uses,
                       const json_t *object, struct run_spec *spec, const char *pointer,
                       struct problems *problems);
-/* The same into another struct, which the fields' offsets are of; all of them. Also add a
- * problem for each other member, or for what is no object. */
+/* Set all fields of another struct, to which the fields' offsets refer. Also add a
+ * problem for each unknown member, or if the value is not an object. */
 void spec_fields_read_into(const struct spec_fields *fields, json_t *object, void *into,
                            const char *pointer, struct problems *problems);
-/* Add a problem for each member that is no field. */
+/* Add a problem for each unknown member. */
 void spec_fields_refuse_others(const struct spec_fields *fields, json_t *object,
                                const char *pointer, struct problems *problems);
-/* An object of the fields that have all of the uses `with` and none of `without`, as far
- * as they are said. A new reference. */
+/* Return an object of the fields that have all uses in `with`, none in `without`, and a
+ * value to show. A new reference. */
 json_t *spec_fields_show(const struct spec_fields *fields, const struct run_spec *spec,
                          unsigned with, unsigned without);
 void spec_fields_release(const struct spec_fields *fields, struct run_spec *spec);
 
-/* The field's place in the spec. */
+/* Return a pointer to the field's value in the spec. */
 void *spec_field_at(const struct spec_field *field, struct run_spec *spec);
 const void *spec_field_of(const struct spec_field *field, const struct run_spec *spec);
 

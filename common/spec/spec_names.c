@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* spec_names.c - names that fields of several tables take */
+/* spec_names.c - names shared by the fields of several tables */
 #include "common/spec/collective.h"
 #include "common/spec/run_spec_parts.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* spec_value.c - the values that stand in a run spec and in what agents tell */
+/* spec_value.c - checks of the values in a run spec and in agents' reports */
 #include "common/spec/spec_value.h"
 
 #include <stdio.h>
@@ -95,7 +95,6 @@ void spec_parse_string(const json_t *value, size_t max, char **out, const char *
     *out = memory_text(json_string_value(value), "a spec");
 }
 
-/* "POINTER/KEY" with the key escaped by RFC 6901. */
 void spec_child_pointer(char *out, size_t size, const char *pointer, const char *key)
 {
     size_t n = (size_t)snprintf(out, size, "%s/", pointer);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* split.h - one communicator or several at once: which ranks go together
- *
- * By node, by place on the node, or by nccl-tests' arithmetic on the rank's number
+/* split.h - the distribution of ranks over one or several simultaneous communicators: by
+ * node, by place on the node, or by nccl-tests' arithmetic on the rank number
  * (NCCL_TESTS_SPLIT, NVIDIA/nccl-tests 2.19.6, src/common.cu). Groups are numbered in the
  * order of their first ranks; within a group ranks keep their order. */
 #ifndef RINGBENCH_COMMON_SPEC_SPLIT_H
@@ -12,7 +11,7 @@
 #include "common/base/error.h"
 
 enum split_kind {
-    SPLIT_NONE, /* all in one */
+    SPLIT_NONE, /* one group of all ranks */
     SPLIT_NODE,
     SPLIT_LOCAL_RANK,
     SPLIT_AND,
@@ -23,32 +22,32 @@ enum split_kind {
 
 struct split {
     enum split_kind kind;
-    long value; /* of the arithmetic */
+    long value; /* operand of the arithmetic */
 };
 
 struct split_groups {
     int n_ranks, n;
-    int *of;    /* by rank: its group */
-    int *place; /* by rank: its number in the group */
-    int *sizes; /* by group */
+    int *of;    /* group of each rank */
+    int *place; /* number of each rank in its group */
+    int *sizes; /* size of each group */
 };
 
-/* "none", "node", "local_rank", or {"by": one of them or "and", "or", "mod", "div",
+/* Parse "none", "node", "local_rank", or {"by": one of them or "and", "or", "mod", "div",
  * "value": N}. */
 int split_parse(const json_t *json, struct split *out, struct error *err);
-/* The same; a new reference. */
+/* Return the JSON form; a new reference. */
 json_t *split_to_json(const struct split *split);
 
-/* Put n ranks (>= 1) into groups, to be released; by rank: its node's number, its place
- * there. */
+/* Put n ranks (>= 1) into groups, to be released. node_of and local_rank: each rank's
+ * node number and its place there. */
 void split_form(const struct split *split, const int *node_of, const int *local_rank,
                 int n, struct split_groups *out);
 void split_release(struct split_groups *groups);
 
 int split_smallest(const struct split_groups *groups);
 
-/* The group's ranks as an array, and all groups' as an array of arrays; a new reference.
- */
+/* Return one group's ranks as an array, or all groups' as an array of arrays; a new
+ * reference. */
 json_t *split_members(const struct split_groups *groups, int group);
 json_t *split_groups_json(const struct split_groups *groups);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* threshold.c - a named check that a run spec asks for */
+/* threshold.c - named checks in a run spec */
 #include "common/spec/threshold.h"
 
 #include <math.h>
@@ -11,14 +11,14 @@
 
 #define POINTER_MAX 256
 
-/* The checks that every run has, and the one of `baseline`. */
+/* Names of the checks that every run has, and of the check for `baseline`. */
 static const char *const reserved[] = {"completed", "baseline", NULL};
 
 static const char *const figures[] = {"time_us", "algbw_gbs", "busbw_gbs", "dip_percent",
                                       "ranks",   "wrong",     "metric",    NULL};
 static const char *const uses[] = {"median", "mean", "min", "max", "last", NULL};
 
-/* Beyond the bits of enum spec_use: of which figures a member can be said. */
+/* Bits above enum spec_use: the figures for which a member is valid. */
 #define OF(figure) (256u << (figure))
 #define OF_ROWS                                                                          \
     (OF(THRESHOLD_TIME_US) | OF(THRESHOLD_ALGBW_GBS) | OF(THRESHOLD_BUSBW_GBS) |         \
@@ -146,7 +146,7 @@ const struct spec_fields *threshold_fields(void)
     return &fields;
 }
 
-/* ---- What must agree ---- */
+/* ---- Checks between members ---- */
 
 static void refuse_foreign(const struct threshold *threshold, const json_t *value,
                            const char *pointer, struct problems *problems)
@@ -257,7 +257,7 @@ void threshold_check(json_t *value, const char *pointer, struct problems *proble
     }
 }
 
-/* ---- What the run can answer ---- */
+/* ---- Checks against the run ---- */
 
 static void refuse(const char *pointer, const char *member, struct problems *problems,
                    const char *why)
@@ -268,7 +268,7 @@ static void refuse(const char *pointer, const char *member, struct problems *pro
     problems_add(problems, at, "%s", why);
 }
 
-/* Of what a run measures, the enums as ints. */
+/* Return whether a value is among those that the run measures; enums are read as ints. */
 static bool is_among(int value, const void *list, size_t n)
 {
     const int *values = list;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* threshold.h - a named check that a run spec asks for: a figure of the run and the
- * bounds that it is to keep within. docs/reference/gates.md is the page of its users,
- * server/analysis/gate.h judges it. */
+/* threshold.h - named checks in a run spec: a figure of the run and its bounds.
+ * docs/reference/gates.md describes them for users, server/analysis/gate.h evaluates
+ * them. */
 #ifndef RINGBENCH_COMMON_SPEC_THRESHOLD_H
 #define RINGBENCH_COMMON_SPEC_THRESHOLD_H
 
@@ -15,14 +15,14 @@ enum threshold_figure {
     THRESHOLD_TIME_US,
     THRESHOLD_ALGBW_GBS,
     THRESHOLD_BUSBW_GBS,
-    THRESHOLD_DIP_PERCENT, /* by how much busbw falls as the size grows */
+    THRESHOLD_DIP_PERCENT, /* the largest fall of busbw as the size grows */
     THRESHOLD_RANKS,
     THRESHOLD_WRONG, /* elements */
     THRESHOLD_METRIC,
     THRESHOLD_FIGURES
 };
 
-/* Which of a metric's values. */
+/* Which of a metric's values is checked. */
 enum threshold_use {
     THRESHOLD_USE_MEDIAN,
     THRESHOLD_USE_MEAN,
@@ -31,33 +31,34 @@ enum threshold_use {
     THRESHOLD_USE_LAST
 };
 
-/* Texts are borrowed from what it was read from. */
+/* Texts are borrowed from the parsed value. */
 struct threshold {
     const char *name;
     enum threshold_figure figure;
     double min, max; /* infinite: none */
-    /* Which rows it is about; -1: any. */
+    /* The rows that it checks; -1: any. */
     int collective, dtype, redop, in_place;
-    uint64_t size_range[2]; /* bytes as asked for; both ends count */
+    uint64_t size_range[2]; /* bytes as requested; inclusive */
     int band;               /* enum band of bands.h, or -1: any */
     const char *metric;
     enum threshold_use use;
 };
 
-/* Of a spec's `thresholds`, an object of objects by name. */
+/* Check a spec's `thresholds`, an object of objects by name. */
 spec_check threshold_check;
 
-/* Read one of them. False after adding what is wrong with it. */
+/* Parse one threshold. Return false after adding its faults. */
 bool threshold_read(const char *name, json_t *value, struct threshold *out,
                     const char *pointer, struct problems *problems);
 
-/* Add what the spec's thresholds ask that its run can't answer. */
+/* Add a problem for each threshold that the spec's run cannot evaluate. */
 void threshold_check_spec(const struct run_spec *spec, struct problems *problems);
 
 const char *threshold_figure_name(enum threshold_figure figure);
 const char *threshold_use_name(enum threshold_use use);
 
-/* Whether it is about rows of collectives, and about those of a size as asked for. */
+/* Return whether a figure belongs to rows of collectives, or to rows of a requested size.
+ * */
 bool threshold_is_of_rows(enum threshold_figure figure);
 bool threshold_has_size(const struct threshold *threshold, uint64_t bytes);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* traffic.c - who sends how much to whom in alltoallv */
+/* traffic.c - the bytes that each rank sends to each peer in alltoallv */
 #include "common/spec/traffic.h"
 #include "common/base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define WHAT "traffic between ranks" /* where memory is out */
+#define WHAT "traffic between ranks" /* for the message when memory is out */
 #define ALIGN_BYTES 16
 #define CELL_MAX (INT64_C(1) << 46)
 
@@ -114,10 +114,10 @@ uint64_t traffic_bytes(const struct traffic *traffic, int from, int to, int n,
     return (uint64_t)bytes / ALIGN_BYTES * ALIGN_BYTES;
 }
 
-/* The most that a rank of the first n sends or receives, in bytes. */
+/* Return the largest total that any of the first n ranks sends or receives, in bytes. */
 static uint64_t most_bytes(const struct traffic *traffic, int n, uint64_t total)
 {
-    /* Without a matrix all ranks are alike. */
+    /* Without a matrix all ranks are equal. */
     int ranks = traffic->matrix ? n : 1;
     uint64_t most = 0;
 

@@ -8,14 +8,14 @@
 
 #define DIGEST_TEXT_SIZE 65
 
-/* Write 64 hexadecimal digits and a NUL. */
+/* Write the digest of a text: 64 hexadecimal digits and a NUL. */
 void digest_text(const char *text, char out[DIGEST_TEXT_SIZE]);
 
-/* The same of a JSON value: those that differ only in white space or in the order of
- * members have the same digest. */
+/* Write the digest of a JSON value; white space and the order of members do not affect
+ * it. */
 void digest_json(const json_t *value, char out[DIGEST_TEXT_SIZE]);
 
-/* In a time that does not depend on where they differ. */
+/* Compare in constant time. */
 bool digest_equal(const char a[DIGEST_TEXT_SIZE], const char b[DIGEST_TEXT_SIZE]);
 
 #endif

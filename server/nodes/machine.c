@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* machine.c - what a run's nodes are and what runs on them */
+/* machine.c - the hardware and software of a run's nodes */
 #include "server/nodes/machine.h"
 
 #include <jansson.h>
@@ -10,20 +10,20 @@
 #include "common/base/json_util.h"
 
 #define HARDWARE_MAX 1000
-/* A run's document is written with each of its states: where every node is another kind,
- * those beyond this many are told by hardware and versions alone. */
+/* A run's document is written at each change of state. If every node is of another kind,
+ * kinds beyond this number differ by hardware and versions only. */
 #define SYSTEMS_MAX 32
 
-/* ---- Of an inventory, what a figure may depend on and nodes of one kind have in common
- * ---- */
+/* ---- facts in an inventory that affect figures and are equal on nodes of one kind ----
+ * */
 
 #define KIND_MAX 256
 #define KINDS_MAX 16
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
-/* ---- devices, those alike together ---- */
+/* ---- devices, grouped by equal properties ---- */
 
-/* What is said of a device: a member, and what stands before and behind its value. */
+/* A part of a device's description: a member, and the text around its value. */
 struct part {
     const char *path, *before, *after;
 };
@@ -39,7 +39,7 @@ static const struct part net_parts[] = {
     {"mtu", ", MTU ", ""},        {"driver", ", ", ""},
 };
 
-/* Not the speed of their PCIe links, which is lower while they have nothing to do. */
+/* PCIe link speed is left out, since it drops while the GPU is idle. */
 static const struct part gpu_parts[] = {
     {"name", " ", ""},
     {"pcie/width", ", PCIe x", ""},
@@ -85,7 +85,7 @@ static void describe(struct buf *out, const json_t *device, const struct part *p
     }
 }
 
-/* Interfaces that are the machine's own, and not a container's. */
+/* Return whether an interface belongs to the machine, not to a container. */
 static bool is_device(const json_t *device)
 {
     const char *kind = json_get_str(device, "kind", NULL);
@@ -111,7 +111,8 @@ static json_t *counts_of(const json_t *list, const struct part *parts, size_t n)
     return counts;
 }
 
-/* "8 x 400 Gb/s infiniband active, mlx5_core 28.39.1002; 2 x ..." */
+/* Set a description such as "8 x 400 Gb/s infiniband active, mlx5_core 28.39.1002; 2 x
+ * ...". */
 static void set_devices(json_t *system, const json_t *inventory, const char *name,
                         const struct part *parts, size_t n)
 {
@@ -129,7 +130,7 @@ static void set_devices(json_t *system, const json_t *inventory, const char *nam
     json_decref(counts);
 }
 
-/* Bridges between devices that redirect, as one number. */
+/* Set the number of bridges between devices that redirect traffic. */
 static void set_redirects(json_t *system, const json_t *inventory)
 {
     json_t *bridges = json_object(), *gpu, *bridge;
@@ -149,7 +150,7 @@ static void set_redirects(json_t *system, const json_t *inventory)
 
 /* ---- the rest ---- */
 
-/* What stands in an object as "NAME.MEMBER". */
+/* Copy an object's members as "NAME.MEMBER". */
 static void set_members(json_t *system, const json_t *inventory, const char *name)
 {
     json_t *object = json_object_get(inventory, name), *value;
@@ -158,14 +159,14 @@ static void set_members(json_t *system, const json_t *inventory, const char *nam
 
     json_object_foreach (object, member_name, value) {
         snprintf(path, sizeof(path), "%s.%s", name, member_name);
-        /* By default half of the memory, which no two machines have alike. */
+        /* shm_bytes is half of the memory by default, which differs on every machine. */
         if (strcmp(member_name, "shm_bytes") != 0)
             json_object_set(system, path, value);
     }
 }
 
-/* `system` of a run's `machines` (docs/reference/api.md): a new flat object, empty where
- * the agent said nothing. */
+/* Return `system` of a run's `machines` (docs/reference/api.md): a new flat object, empty
+ * if the agent reported nothing. */
 static json_t *system_json(const json_t *inventory)
 {
     static const char *const settings[] = {"os", "governor", "iommu", "numa_balancing",
@@ -208,7 +209,7 @@ static const char *device_name(const json_t *devices, size_t i)
     return json_get_str(json_array_get(devices, i), "name", "unknown GPU");
 }
 
-/* Runs of equal names, as "8 x NVIDIA H100", behind what is there. */
+/* Append runs of equal names, as "8 x NVIDIA H100". */
 static void put_devices(const json_t *devices, struct buf *out)
 {
     size_t n = json_array_size(devices), end;
@@ -247,7 +248,7 @@ json_t *machine_gpus_json(const struct node *node)
     return text;
 }
 
-/* The library that a worker would load. */
+/* Return the version of the library that a worker would load. */
 static const char *nccl_version(const json_t *nccl, const char *path)
 {
     if (!path)
@@ -301,7 +302,7 @@ static json_t *find_like(const json_t *machines, const json_t *own)
     return NULL;
 }
 
-/* The machine that the node is like, or a new one at the end. */
+/* Find the entry for the node's kind of machine, or append a new one. */
 static json_t *machine_of(json_t *machines, const struct node *node, const char *nccl_lib)
 {
     json_t *own = machine_json(node, nccl_lib), *found;

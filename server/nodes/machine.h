@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* machine.h - what a run's nodes are and what runs on them, for the run's document: what
- * a figure may depend on, besides the spec, and what may change while the names stay */
+/* machine.h - the hardware and software of a run's nodes, for the run's document: facts
+ * that a figure may depend on and that may change while node names stay */
 #ifndef RINGBENCH_SERVER_NODES_MACHINE_H
 #define RINGBENCH_SERVER_NODES_MACHINE_H
 
 #include "server/nodes/node.h"
 
-/* `machines` of docs/reference/api.md: an object for each kind of machine among the
- * nodes, in the order of its first: [{"hardware","versions","system","nodes":[names]}].
- * nccl_lib: the library that the run asks for, or NULL. A new array. */
+/* Return `machines` of docs/reference/api.md: an object for each kind of machine, in the
+ * order of its first node, [{"hardware","versions","system","nodes":[names]}]. nccl_lib:
+ * the library that the run requests, or NULL. A new array. */
 json_t *machines_json(const struct node *const *nodes, size_t n, const char *nccl_lib);
 
-/* Of one node, without names: {"hardware","versions"}. A new reference. */
+/* Return one node's {"hardware","versions"}, without names. A new reference. */
 json_t *machine_json(const struct node *node, const char *nccl_lib);
 
-/* The GPUs on its bus, whether NCCL can use them or not: "8 x NVIDIA H100". A new
- * string; NULL: none are known. */
+/* Return the GPUs on the node's bus, even those that NCCL cannot use: "8 x NVIDIA H100".
+ * A new string; NULL: unknown. */
 json_t *machine_gpus_json(const struct node *node);
 
 #endif

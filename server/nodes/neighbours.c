@@ -9,10 +9,10 @@
 #include "common/base/json_util.h"
 #include "common/base/memory.h"
 
-#define COMPARED_MAX 64 /* of one machine */
+#define COMPARED_MAX 64 /* per machine */
 
 struct place {
-    uint64_t key;               /* the node's */
+    uint64_t key;               /* hash of the node's machine */
     const char *machine, *cpus; /* borrowed */
     size_t index;
 };
@@ -31,7 +31,7 @@ static int compare(const void *a, const void *b)
     return strcmp(left->machine, right->machine);
 }
 
-/* The first place with the key, or one behind where it would be. */
+/* Return the first place with the key, or the place where it would be inserted. */
 static size_t find(const struct place *places, size_t n, uint64_t key)
 {
     size_t low = 0, high = n;
@@ -47,14 +47,14 @@ static size_t find(const struct place *places, size_t n, uint64_t key)
     return low;
 }
 
-/* Agents that do not say which CPUs they may use may use all. */
+/* Agents that do not report their CPUs may use all CPUs. */
 static bool meet(const char *a, const char *b)
 {
     return !cpu_list_is_valid(a) || !cpu_list_is_valid(b) || cpu_lists_meet(a, b);
 }
 
-/* Count a live node where it is on the machine of one of the places. Of a fleet nearly
- * none is, at each start of a case. */
+/* Count a live node if it is on the machine of one of the places. At the start of a case,
+ * nearly no node of a large fleet is. */
 static void count(const struct node *node, const struct place *places, size_t n,
                   int *counts)
 {
@@ -65,8 +65,8 @@ static void count(const struct node *node, const struct place *places, size_t n,
                 meet(json_get_str(node->inventory, "cpus", ""), places[i].cpus);
 }
 
-/* So many of a run on one machine share it without a closer look, which would take the
- * square of their number. What is left of the places, in their order. */
+/* If this many nodes of a run are on one machine, assume that all share CPUs: comparing
+ * them takes quadratic time. Return the number of remaining places, in their order. */
 static size_t drop_crowds(struct place *places, size_t n, int *counts)
 {
     size_t kept = 0;

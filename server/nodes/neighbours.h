@@ -11,8 +11,8 @@
 
 #include "server/nodes/node.h"
 
-/* Of each of the n nodes, how many live agents are on its machine and may use one of its
- * CPUs, itself included. nodes[i] may be NULL: its count is 1. */
+/* Count for each of the n nodes the live agents on its machine that share a CPU with it,
+ * itself included. nodes[i] may be NULL: its count is 1. */
 void neighbours_count(const struct node_registry *registry, struct node *const *nodes,
                       size_t n, int *counts);
 

@@ -37,7 +37,7 @@ void node_registry_release(struct node_registry *registry)
     memset(registry, 0, sizeof(*registry));
 }
 
-/* The place where the name is or would be. */
+/* Return the index where the name is or would be inserted. */
 static size_t place_of(const struct node_registry *registry, const char *name)
 {
     size_t low = 0, high = registry->count;
@@ -104,7 +104,7 @@ static struct node *add_node(struct node_registry *registry, const char *name)
 
     node->name = memory_text(name, "a node");
     node->commands = json_array();
-    /* In the order of names, node-2 before node-10, as people expect to read them. */
+    /* Natural order of names: node-2 before node-10. */
     memmove(&nodes[at + 1], &nodes[at], (registry->count - at) * sizeof(*nodes));
     nodes[at] = node;
     registry->nodes = nodes;
@@ -205,7 +205,7 @@ void node_excuse(struct node *node, int64_t ns)
     node->last_seen_ns += ns;
 }
 
-/* What the agent has acknowledged is forgotten. */
+/* Drop the commands that the agent has acknowledged. */
 static void drop_acknowledged(struct node *node, int64_t after)
 {
     while (json_array_size(node->commands) > 0 &&

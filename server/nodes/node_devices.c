@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* node_devices.c - whether a node has the GPUs and the NCCL libraries that a run names */
+/* node_devices.c - whether a node has the GPUs and NCCL libraries that a run requests */
 #include "server/nodes/node_devices.h"
 
 #include "common/base/json_util.h"
@@ -15,7 +15,7 @@ static bool has_device(const struct node *node, int64_t index)
     return false;
 }
 
-/* Whether the node lists the library and could load it. */
+/* Return whether the node lists the library and can load it. */
 static bool has_library(const struct node *node, const char *path, struct buf *refused)
 {
     const json_t *list = json_object_get(node_backend(node, "nccl"), "libraries");

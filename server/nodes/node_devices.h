@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* node_devices.h - whether a node has the GPUs and the NCCL libraries that a run names */
+/* node_devices.h - whether a node has the GPUs and NCCL libraries that a run requests */
 #ifndef RINGBENCH_SERVER_NODES_NODE_DEVICES_H
 #define RINGBENCH_SERVER_NODES_NODE_DEVICES_H
 
@@ -9,14 +9,15 @@
 #include "common/spec/run_spec.h"
 #include "server/nodes/node.h"
 
-/* Whether the run names any. */
+/* Return whether the run requests any. */
 bool node_devices_matter(const struct run_spec *spec);
 
-/* How many of the node's `offered` GPUs the run can have; 0 after saying why none. */
+/* Return how many of the node's `offered` GPUs the run can use; 0 after stating the
+ * reason. */
 long node_devices(const struct node *node, const struct run_spec *spec, long offered,
                   struct buf *refused);
 
-/* The number of the device that local rank k of the node gets; -1: the k-th. */
+/* Return the number of the device for the node's local rank k; -1: the k-th device. */
 int node_device_of(const struct run_spec *spec, const char *node, int k);
 
 #endif

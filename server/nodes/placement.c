@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* placement.c - which nodes a waiting run gets */
+/* placement.c - the choice of nodes for a queued run */
 #include "server/nodes/placement.h"
 
 #include <stdbool.h>
@@ -24,12 +24,12 @@
 struct candidate {
     struct node *node;
     bool is_free;
-    const struct reservation *kept; /* what alone is in the way, or NULL */
-    long ranks;                     /* that the run would get there */
+    const struct reservation *kept; /* the only obstacle, or NULL */
+    long ranks;                     /* the run's ranks on the node */
 };
 
-/* Whether the run's selector, but for its names, picks the node. One that an engine gave
- * is its run's alone, by the group that the server gave both. */
+/* Return whether the run's selector, apart from its names, matches the node. A node from
+ * a launcher is exclusive to its run, by the group that the server gave both. */
 static bool is_selected(const struct run_spec *spec, const struct node *node)
 {
     if (spec->nodes.group &&
@@ -40,7 +40,7 @@ static bool is_selected(const struct run_spec *spec, const struct node *node)
     return node_has_labels(node, spec->nodes.labels);
 }
 
-/* The ranks that the run would get on the node, 0 after saying why none. */
+/* Return the run's ranks on the node, or 0 after stating the reason. */
 static long ranks_on(const struct run_spec *spec, const struct node *node,
                      const char *backend, struct buf *refused)
 {
@@ -76,7 +76,7 @@ static void set_free(struct candidate *candidate, const struct run_spec *spec,
         is_unused && !candidate->is_free && reservation->run ? reservation : NULL;
 }
 
-/* The least number of nodes that will do. */
+/* Return the number of nodes that suffices. */
 static size_t least_nodes(const struct run_spec *spec)
 {
     if (spec->nodes.names)
@@ -93,8 +93,8 @@ static size_t most_nodes(const struct run_spec *spec)
     return spec->nodes.max ? (size_t)spec->nodes.max : SIZE_MAX;
 }
 
-/* ringbench-sim simulates its nodes and all their ranks in one process: no rank of a real
- * node's worker could join them. */
+/* ringbench-sim simulates its nodes with all their ranks in one process, so a real node's
+ * ranks cannot join them. */
 enum nodes_kind { NODES_ANY, NODES_SIMULATED, NODES_REAL };
 
 static bool is_of_kind(const struct node *node, enum nodes_kind kind)
@@ -104,22 +104,22 @@ static bool is_of_kind(const struct node *node, enum nodes_kind kind)
     return kind == NODES_ANY || is_simulated == (kind == NODES_SIMULATED);
 }
 
-/* ---- Why nodes don't count, each reason once however many have it ---- */
+/* ---- Reasons for which nodes are excluded, each listed once for all its nodes ---- */
 
 #define REFUSALS_MAX 8
 
-/* Zero it but for the text, which is to be initialised and released. */
+/* Initialize with zeros, except for the text, which has its own init and release. */
 struct refusals {
-    struct buf text; /* "; NAME: why" of each; what refuses a node appends here */
+    struct buf text; /* "; NAME: why" for each reason; checks of nodes append here */
     struct {
-        const char *node; /* the first with that reason, borrowed */
-        size_t at;        /* where it stands in the text */
-        size_t more;      /* nodes besides it */
+        const char *node; /* the first node with the reason, borrowed */
+        size_t at;        /* offset of the reason in the text */
+        size_t more;      /* further nodes with the reason */
     } items[REFUSALS_MAX];
     size_t n;
 };
 
-/* Where the reason begins: behind "; NAME". */
+/* Return the offset of the reason's text after "; NAME". */
 static size_t why_at(size_t at, const char *node)
 {
     return at + strlen("; ") + strlen(node);
@@ -139,8 +139,8 @@ static bool has_why(const struct refusals *refusals, size_t i, const char *why,
            memcmp(refusals->text.data + at, why, len) == 0;
 }
 
-/* What was appended behind `before` is of this node: it goes again where an earlier one
- * has the same. */
+/* Attribute the text after `before` to this node, and remove it if an earlier node has
+ * the same reason. */
 static void refusals_fold(struct refusals *refusals, const char *node, size_t before)
 {
     struct buf *text = &refusals->text;
@@ -149,7 +149,7 @@ static void refusals_fold(struct refusals *refusals, const char *node, size_t be
     if (text->len <= at)
         return;
     len = text->len - at;
-    text->len = before; /* so that the last one ends here */
+    text->len = before; /* so that the last reason ends here */
     for (size_t i = 0; i < refusals->n; i++) {
         if (has_why(refusals, i, text->data + at, len)) {
             refusals->items[i].more++;
@@ -170,7 +170,7 @@ static void refusals_clear(struct refusals *refusals)
     refusals->n = 0;
 }
 
-/* "; NAME and 7 more: why; ..." */
+/* Append "; NAME and 7 more: why; ...". */
 static void refusals_append(const struct refusals *refusals, struct buf *out)
 {
     const char *text = refusals->text.data;
@@ -185,17 +185,17 @@ static void refusals_append(const struct refusals *refusals, struct buf *out)
     }
 }
 
-/* What a run chooses from, and as what. */
+/* The inputs and outputs of a run's choice. */
 struct choice {
     const struct run_spec *spec;
     const struct node_registry *registry;
-    const struct reservation *reserved; /* of its nodes, or NULL */
-    struct candidate *out;              /* as many as there are nodes */
-    struct refusals *refused;           /* why a selected node does not count */
+    const struct reservation *reserved; /* of the registry's nodes, or NULL */
+    struct candidate *out;              /* room for every node */
+    struct refusals *refused;           /* why selected nodes are excluded */
     enum nodes_kind kind;
 };
 
-/* Whether the node of place i counts, on the backend; it is then the n-th. */
+/* Return whether node i is a candidate on the backend; it then becomes the n-th. */
 static bool consider(const struct choice *choice, const char *backend, size_t i, size_t n)
 {
     struct node *node = choice->registry->nodes[i];
@@ -226,9 +226,9 @@ static bool consider(const struct choice *choice, const char *backend, size_t i,
     return true;
 }
 
-/* Live nodes that the selector picks and that offer enough ranks on the backend, in the
- * order of the selector's names or of their own: as many as there are, or until so many
- * of them are free. */
+/* Collect live nodes that match the selector and offer enough ranks on the backend, in
+ * the order of the selector's names or the registry. Stop when `enough` of them are free.
+ * */
 static size_t collect(const struct choice *choice, const char *backend, size_t enough)
 {
     const struct node_registry *registry = choice->registry;
@@ -245,7 +245,7 @@ static size_t collect(const struct choice *choice, const char *backend, size_t e
     return n;
 }
 
-/* Names that were asked for but are not among the candidates. */
+/* List the requested names that are not among the candidates. */
 static void list_missing(const struct run_spec *spec,
                          const struct node_registry *registry, struct buf *out)
 {
@@ -292,7 +292,7 @@ static void explain_unknown(const struct run_spec *spec,
     buf_release(&text);
 }
 
-/* Refuse by name what the nodes' workers cannot do. */
+/* Name the features that the nodes' workers do not support. */
 static bool is_supported(const struct run_spec *spec, const char *backend,
                          struct placement *placement)
 {
@@ -322,8 +322,8 @@ static bool is_supported(const struct run_spec *spec, const char *backend,
     return is_fine;
 }
 
-/* Whether the groups of ranks have the root, and are not more than the traffic matrix;
- * where nodes measure in groups, the smallest of these. */
+/* Return whether the groups of ranks include the root and do not exceed the traffic
+ * matrix. If nodes measure in groups, the smallest group counts. */
 static bool fits_groups(const struct run_spec *spec, struct placement *placement)
 {
     struct split_groups groups = {0};
@@ -352,7 +352,7 @@ static bool fits_groups(const struct run_spec *spec, struct placement *placement
     return false;
 }
 
-/* Whom it waits for: what others use, or the run that idle nodes are kept for. */
+/* Name the runs that occupy the nodes, or the run for which idle nodes are reserved. */
 static void explain_busy(const struct candidate *candidates, size_t n, size_t free_nodes,
                          struct placement *placement)
 {
@@ -376,7 +376,7 @@ static void explain_busy(const struct candidate *candidates, size_t n, size_t fr
              "%zu of %zu nodes are free; %s", free_nodes, placement->least, why);
 }
 
-/* Take free candidates for the run, or, when there are too few, note all it could use. */
+/* Take free candidates for the run; if there are too few, record all usable nodes. */
 static void take(const struct run_spec *spec, const char *backend,
                  const struct candidate *candidates, size_t n,
                  struct placement *placement)
@@ -411,7 +411,7 @@ static void take(const struct run_spec *spec, const char *backend,
         placement->outcome = PLACEMENT_IMPOSSIBLE;
 }
 
-/* GPUs are what "auto" means, where all the nodes that the run may get have them. */
+/* "auto" means GPUs if all nodes that the run may get have them. */
 static const char *choose_backend(const struct choice *choice)
 {
     const struct run_spec *spec = choice->spec;
@@ -433,8 +433,8 @@ static const char *choose_backend(const struct choice *choice)
     return "host";
 }
 
-/* The same for nodes of one kind: simulated ones if there are enough, else real ones. If
- * neither are enough, the kind with more nodes. */
+/* Collect nodes of one kind: simulated nodes if there are enough, else real ones. If
+ * neither suffice, take the kind with more nodes. */
 static size_t collect_one_kind(struct choice *choice, const char *backend, size_t enough)
 {
     size_t simulated, real;
@@ -475,7 +475,7 @@ void placement_choose(const struct run_spec *spec, const struct node_registry *r
 {
     struct refusals refused = {.n = 0};
     struct choice choice = {spec, registry, reserved, NULL, &refused, NODES_ANY};
-    size_t most = registry->count + 1; /* a run's names differ */
+    size_t most = registry->count + 1; /* a run's names are distinct */
 
     memset(placement, 0, sizeof(*placement));
     choice.out = memory_zeroed(most, sizeof(*choice.out), "a placement");
@@ -504,7 +504,7 @@ static bool is_same_program(const struct run_spec *a, const struct run_spec *b)
            is_same_json(a->program.args, b->program.args);
 }
 
-/* What node_devices looks at. */
+/* Compare the fields that node_devices() checks. */
 static bool are_same_devices(const struct run_spec *a, const struct run_spec *b)
 {
     return is_same_json(a->devices, b->devices) &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* placement.h - which nodes a waiting run gets */
+/* placement.h - the choice of nodes for a queued run */
 #ifndef RINGBENCH_SERVER_NODES_PLACEMENT_H
 #define RINGBENCH_SERVER_NODES_PLACEMENT_H
 
@@ -14,40 +14,40 @@
 enum placement_outcome {
     PLACEMENT_READY,     /* nodes are chosen */
     PLACEMENT_BUSY,      /* enough nodes exist, but others use or reserve them */
-    PLACEMENT_UNKNOWN,   /* not enough nodes are registered that could do it */
-    PLACEMENT_IMPOSSIBLE /* the chosen nodes can't do what the run asks */
+    PLACEMENT_UNKNOWN,   /* too few suitable nodes are registered */
+    PLACEMENT_IMPOSSIBLE /* the chosen nodes cannot do what the run requests */
 };
 
 struct placement {
     enum placement_outcome outcome;
     const char *backend; /* when READY: static or borrowed from the spec */
-    struct node **nodes; /* READY: the chosen, in rank order; else: all it could use */
+    struct node **nodes; /* READY: chosen, in rank order; else: all usable nodes */
     long *ranks;         /* READY: ranks per node */
     size_t n_nodes;
-    size_t least;     /* nodes that will do */
+    size_t least;     /* number of nodes that suffices */
     char reason[512]; /* when not READY */
 };
 
-/* A node that is kept for a run which is served first. */
+/* A node that is reserved for a run with precedence. */
 struct reservation {
     bool is_kept;
     const char
         *run;     /* one that waits for more nodes; NULL: one that has all (borrowed) */
     size_t least; /* nodes that it waits for */
-    int64_t until_ms; /* when it gives up, by the wall clock; 0: it does not */
+    int64_t until_ms; /* when the wait ends, by the wall clock; 0: never */
 };
 
-/* Choose for `spec`. reserved[i] is of registry->nodes[i]; NULL: as if nobody used or
- * kept any node. Fills *placement; release it after use. */
+/* Choose nodes for `spec`. reserved[i] belongs to registry->nodes[i]; NULL: ignore
+ * current use and reservations. Fills *placement; release it after use. */
 void placement_choose(const struct run_spec *spec, const struct node_registry *registry,
                       const struct reservation *reserved, struct placement *placement);
 
-/* Whether both ask for the same nodes: while these are missing or busy, placement_choose
- * says the same of both. */
+/* Return whether both specs request the same nodes, so that placement_choose() gives both
+ * the same result while these are missing or busy. */
 bool placement_is_alike(const struct run_spec *a, const struct run_spec *b);
 
-/* Whether ringbench or some node has the run's backend, or a launcher is yet to get the
- * nodes. False after adding to *problems. */
+/* Return whether ringbench or some node has the run's backend, or a launcher has yet to
+ * get the nodes. Return false after adding to *problems. */
 bool placement_knows_backend(const struct node_registry *registry,
                              const struct run_spec *spec, struct problems *problems);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* preflight_nodes.c - registered nodes, looked at before a run */
+/* preflight_nodes.c - preflight checks of registered nodes */
 #include "server/nodes/preflight_nodes.h"
 
 #include <stdlib.h>

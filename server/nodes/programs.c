@@ -52,7 +52,7 @@ static void say_problems(const struct node *node, const struct problems *problem
     }
 }
 
-/* GPUs where the node has them, else what it offers on the host backend. */
+/* Return the number of GPUs, or without GPUs the ranks on the host backend. */
 static long ranks_offered(const struct node *node)
 {
     long gpus = node_offers(node, "nccl", NULL);
@@ -104,7 +104,7 @@ bool program_args_fit(const struct node_registry *registry, const struct run_spe
 
         if (!program)
             continue;
-        /* What the last one says is as good as any: they mostly say the same. */
+        /* Any node's faults will do: they usually agree. */
         problems_release(&all);
         problems_init(&all);
         any = true;
@@ -120,7 +120,7 @@ bool program_args_fit(const struct node_registry *registry, const struct run_spe
     return fit || !any;
 }
 
-/* Whether the entry, which has "nodes" besides, is of this declaration. */
+/* Return whether the entry, apart from "nodes", has this declaration. */
 static bool is_same(json_t *entry, json_t *program)
 {
     const char *key;
@@ -134,8 +134,8 @@ static bool is_same(json_t *entry, json_t *program)
     return true;
 }
 
-/* Add the node to the entry of the same declaration, or make one behind those of the
- * name. */
+/* Add the node to the entry with the same declaration, or insert a new entry after those
+ * with the same name. */
 static void add_offer(json_t *out, const struct node *node, json_t *program)
 {
     const char *name = json_get_str(program, "name", "");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* programs.h - the programs that nodes offer (docs/reference/programs.md), and what a run
- * makes of them */
+/* programs.h - the programs that nodes offer (docs/reference/programs.md), and checks of
+ * a run against them */
 #ifndef RINGBENCH_SERVER_NODES_PROGRAMS_H
 #define RINGBENCH_SERVER_NODES_PROGRAMS_H
 
@@ -11,17 +11,17 @@
 #include "common/spec/run_spec.h"
 #include "server/nodes/node.h"
 
-/* The ranks that the node would give the run's program; 0 after appending to *why that it
- * does not offer it, or what is wrong with the arguments or ranks_per_node. */
+/* Return the node's ranks for the run's program, or 0 after appending the reason to *why:
+ * the program is not offered, or its arguments or ranks_per_node are invalid. */
 long program_ranks(const struct node *node, const struct run_spec *spec, struct buf *why);
 
-/* Whether some live node takes the run's arguments, or none offers the program yet. False
- * after adding to *problems what one that offers it says. */
+/* Return whether some live node accepts the run's arguments, or no node offers the
+ * program yet. Return false after adding an offering node's faults to *problems. */
 bool program_args_fit(const struct node_registry *registry, const struct run_spec *spec,
                       struct problems *problems);
 
-/* What live nodes offer, a new array: an entry per name and declaration, with the names
- * of its nodes. */
+/* Return the programs that live nodes offer as a new array: an entry per name and
+ * declaration, with its nodes' names. */
 json_t *programs_json(const struct node_registry *registry);
 
 #endif

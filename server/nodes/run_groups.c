@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_groups.c - which ranks of a run form communicators together */
+/* run_groups.c - the communicators that a run's ranks form */
 #include "server/nodes/run_groups.h"
 
 #include <stdlib.h>
@@ -40,6 +40,6 @@ size_t run_groups_rows(const struct run_spec *spec, const struct split_groups *g
     struct series_plan plan;
 
     run_groups_plan(spec, groups, &plan);
-    /* How many figures a program prints, only it knows. */
+    /* Only the program knows its number of figures. */
     return spec->program.name ? 0 : series_rows(&plan);
 }

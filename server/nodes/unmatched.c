@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* unmatched.c - what the filters of a run leave nothing of, and what there is */
+/* unmatched.c - which filters of a run match no node, and the values that exist */
 #include "server/nodes/unmatched.h"
 
 #include <stdbool.h>
@@ -11,10 +11,10 @@
 
 #define VALUES_NAMED_MAX 8
 
-/* For "%.*s": no more than 60 bytes of a text. */
+/* Arguments for "%.*s": at most 60 bytes of a text. */
 #define NAMED(text) utf8_fit(text, 60), text
 
-/* Distinct texts in the order in which they come, with how often they do. */
+/* Distinct texts in order of appearance, with their counts. */
 struct tally {
     const char *texts[VALUES_NAMED_MAX];
     size_t counts[VALUES_NAMED_MAX];
@@ -47,8 +47,8 @@ static void put_tally(const struct tally *tally, struct buf *out)
         buf_append_str(out, " and more");
 }
 
-/* The group of live nodes (key NULL) or what they have for a label. Whether one has
- * `wanted`. */
+/* Count the groups of live nodes (key NULL), or their values of a label. Return whether
+ * one equals `wanted`. */
 static bool count_values(const struct node_registry *registry, const char *key,
                          const char *wanted, struct tally *tally)
 {

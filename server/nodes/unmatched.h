@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* unmatched.h - what the filters of a run leave nothing of, and what there is */
+/* unmatched.h - which filters of a run match no node, and the values that exist */
 #ifndef RINGBENCH_SERVER_NODES_UNMATCHED_H
 #define RINGBENCH_SERVER_NODES_UNMATCHED_H
 
@@ -7,14 +7,14 @@
 #include "common/spec/run_spec.h"
 #include "server/nodes/node.h"
 
-/* Of a spec whose selector picks no live node: append a clause that begins with "; " for
- * each filter (nodes.group, each of nodes.labels) that none matches, with the values that
- * there are, or one that they match none together. */
+/* Explain why a spec's selector matches no live node. Append a clause that begins with ";
+ * " for each filter (nodes.group, each of nodes.labels) that matches none, with the
+ * existing values. If each filter matches some nodes, say that no node matches all. */
 void unmatched_explain(const struct run_spec *spec, const struct node_registry *registry,
                        struct buf *out);
 
-/* Append a clause of the same form that names the jobs whose live nodes the selector
- * would pick, if they were not of the runs that the jobs were started for. */
+/* Append a similar clause that names the jobs whose live nodes would match if they were
+ * not exclusive to the runs that started the jobs. */
 void unmatched_explain_launched(const struct run_spec *spec,
                                 const struct node_registry *registry, struct buf *out);
 
