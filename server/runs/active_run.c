@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* active_run.c - the runs that have not ended: their list, in the order of the queue */
+/* active_run.c - the list of runs that have not ended, in the order of the queue */
 #include "server/runs/active_run.h"
 
 #include <stdlib.h>

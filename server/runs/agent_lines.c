@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* agent_lines.c - the lines that agents send, and what they mean to a run */
+/* agent_lines.c - the lines that agents send, and their effect on a run */
 #include "server/runs/agent_lines.h"
 
 #include <stdio.h>
@@ -21,21 +21,21 @@
 #include "server/store/store.h"
 #include "server/store/store_artifacts.h"
 
-/* Of the output of a program that failed. */
+/* Output lines quoted for a failed program. */
 #define PROGRAM_LINES 4
 
 #define REASON_MAX 1200
-#define WAY_MAX 120   /* of each word on a way that does not go */
-#define STACK_MAX 400 /* of it that a reason quotes, bytes */
+#define WAY_MAX 120   /* for each text about an unreachable path */
+#define STACK_MAX 400 /* limit of a stack quoted in a reason, bytes */
 #define NODE_RANKS_MAX 4096
-#define ARTIFACT_MAX ((size_t)512 * 1024) /* as agents send at most */
+#define ARTIFACT_MAX ((size_t)512 * 1024) /* the limit for agents */
 
 static const struct run *run_of(const struct agent_line *line)
 {
     return run_log_run(line->log);
 }
 
-/* At most so many bytes of what an agent says: it stands in the events of many ranks. */
+/* Limit the agent's text, since the events of many ranks contain it. */
 static void set_reason(struct agent_line *line, const char *reason)
 {
     line->reason = strndup(reason, (size_t)utf8_fit(reason, REASON_MAX));
@@ -44,22 +44,22 @@ static void set_reason(struct agent_line *line, const char *reason)
     line->report.reason = line->reason;
 }
 
-/* At most `most` bytes of a text. */
+/* Return a text truncated to `most` bytes. */
 static json_t *cut_text(const char *text, int most)
 {
     return json_stringn(text, (size_t)utf8_fit(text, most));
 }
 
-/* The event and what the report has of it are one. */
+/* Set the event, whose body is also the report's body. */
 static void set_event(struct agent_line *line, const char *type, json_t *body)
 {
     line->type = type;
     line->report.body = body;
 }
 
-/* ---- How far ranks have come ---- */
+/* ---- Rank states ---- */
 
-/* The event `rank` of a failure. */
+/* Set the event `rank` for a failure. */
 static void fail(struct agent_line *line, const char *reason)
 {
     line->is_of_rank = true;
@@ -79,7 +79,7 @@ static void copy_members(json_t *to, const json_t *from, const char *const *keys
             json_object_set(to, keys[i], json_object_get(from, keys[i]));
 }
 
-/* What a rank says of itself that others on its node may say otherwise. */
+/* Add the values that can differ between ranks of a node. */
 static void add_own(json_t *body, int rank, const json_t *json)
 {
     static const char *const keys[] = {"init_s", "gpu_memory", "registration", "ways",
@@ -92,7 +92,7 @@ static void add_own(json_t *body, int rank, const json_t *json)
     json_decref(own);
 }
 
-/* The event `ranks`: this one has come so far, and perhaps others of its node. */
+/* Set the event `ranks`: this rank, and perhaps others on its node, reached a state. */
 static void reach(struct agent_line *line, enum rank_state state, const json_t *json)
 {
     static const char *const keys[] = {"seconds", "transport", NULL};
@@ -119,7 +119,7 @@ static void extend(json_t *to, const json_t *from, const char *key)
     json_array_extend(json_object_get(to, key), json_object_get(from, key));
 }
 
-/* The event has one `transport`: a rank that says another one says it of itself. */
+/* The event has one `transport`; a rank with a different one gets its own entry. */
 static void keep_transport(const json_t *first, json_t *body, int rank)
 {
     json_t *transport = json_object_get(body, "transport");
@@ -188,7 +188,8 @@ static bool is_program(const struct agent_line *line)
     return run_of(line)->spec->program.name != NULL;
 }
 
-/* A worker's last line says it; a program's traceback needs more of them. */
+/* Quote a worker's last line, which names the error; a program's traceback needs more
+ * lines. */
 static void put_last_lines(const json_t *tail, size_t most, char *out, size_t size)
 {
     size_t lines = json_array_size(tail), n = 0;
@@ -258,7 +259,7 @@ static void parse_gone(struct agent_line *line, json_t *json)
         set_reason(line, reason);
 }
 
-/* ---- What they measure and print ---- */
+/* ---- Results and output ---- */
 
 static void parse_result(struct agent_line *line, json_t *json)
 {
@@ -270,7 +271,7 @@ static void parse_result(struct agent_line *line, json_t *json)
     set_event(line, "result", body);
 }
 
-/* A figure of a program: the run's result as a row is of a measurement. */
+/* A program's metric is the run's result, as a row is for a measurement. */
 static void parse_metric(struct agent_line *line, json_t *json)
 {
     static const char *const keys[] = {"metric", "value",   "unit",   "higher_is_better",
@@ -297,7 +298,7 @@ static void write_log(const struct agent_line *line, const json_t *json,
                     line->case_no, line->report.rank, stream, text, strlen(text));
 }
 
-/* Who prints goes on: of a program that is all that is known. */
+/* Output counts as progress: nothing else is known about a program. */
 static void parse_output(struct agent_line *line, json_t *json)
 {
     write_log(line, json, json_get_str(json, "stream", ""));
@@ -326,9 +327,9 @@ static void parse_progress(struct agent_line *line, json_t *json)
     line->report.body = json_incref(json);
 }
 
-/* ---- What else they tell ---- */
+/* ---- Other reports ---- */
 
-/* The texts of a line, each cut. */
+/* Copy the given texts from a line, each truncated. */
 static json_t *cut_members(const json_t *json, const char *const *keys, int most)
 {
     json_t *out = json_object();
@@ -349,7 +350,7 @@ static void parse_stack(struct agent_line *line, json_t *json)
     line->report.body = cut_members(json, keys, STACK_MAX);
 }
 
-/* An address of another rank at which this one cannot reach it. */
+/* Parse a report of another rank's address that this rank cannot reach. */
 static void parse_unreached(struct agent_line *line, json_t *json)
 {
     static const char *const keys[] = {"over", "address", "interface",
@@ -363,7 +364,7 @@ static void parse_unreached(struct agent_line *line, json_t *json)
     line->report.body = body;
 }
 
-/* What NCCL's log said of a rank: passed on as it is. */
+/* Parse a rank's NCCL log, which is passed on unchanged. */
 static void parse_nccl(struct agent_line *line, json_t *json)
 {
     json_t *log = json_object_get(json, "log");
@@ -377,7 +378,7 @@ static void parse_nccl(struct agent_line *line, json_t *json)
         line->kind = NULL;
 }
 
-/* The lists of CPUs that are some, as many as the node can have ranks. */
+/* Copy the non-empty CPU lists, limited to the maximum number of ranks on a node. */
 static json_t *copy_cpus(const json_t *cpus)
 {
     json_t *copy = json_array();
@@ -391,8 +392,8 @@ static json_t *copy_cpus(const json_t *cpus)
     return copy;
 }
 
-/* What the node's ranks are bound to, {"to", "cpus"} or {"to", "reason"}; NULL: it does
- * not say. */
+/* Return the node's rank binding, {"to", "cpus"} or {"to", "reason"}; NULL if not
+ * reported. */
 static json_t *copy_bind(const json_t *bind)
 {
     enum run_bind to = run_bind_lookup(json_get_str(bind, "to", NULL));
@@ -407,7 +408,7 @@ static json_t *copy_bind(const json_t *bind)
                      copy_cpus(json_object_get(bind, "cpus")));
 }
 
-/* Under which conditions the node runs its ranks, with what is worth saying of that. */
+/* Parse the conditions in which the node runs its ranks, and their noteworthy parts. */
 static void parse_conditions(struct agent_line *line, json_t *json)
 {
     json_t *bind = copy_bind(json_object_get(json, "bind"));
@@ -425,7 +426,8 @@ static void parse_conditions(struct agent_line *line, json_t *json)
     set_event(line, "conditions", body);
 }
 
-/* What NCCL wrote of the node; the event says where it is kept. */
+/* Parse a file that NCCL wrote about the node; the event says where the file is stored.
+ */
 static void parse_artifact(struct agent_line *line, json_t *json)
 {
     static const char *const names[] = {"topology.xml", "graph.xml"};
@@ -455,13 +457,14 @@ static void parse_artifact(struct agent_line *line, json_t *json)
 
 enum line_flag {
     NEEDS_RANK = 1,
-    OF_NODE = 2, /* of the node that says it, whatever else the line names; it counts also
-                    when the run has ended */
+    OF_NODE = 2, /* about the sending node, whatever else the line names; valid even after
+                    the run's end */
     IS_PASSING = 4, /* never stored */
 };
 
-/* As agents name them (docs/development/agent-protocol.md): how each is read, and what it
- * means to a case that is under way. How its event changes the run, run_fold says. */
+/* Line kinds by their names in docs/development/agent-protocol.md: how to parse each,
+ * and its effect on a case under way. run_fold() defines the event's effect on the run.
+ */
 static const struct line_kind {
     const char *name;
     void (*parse)(struct agent_line *line, json_t *json);
@@ -494,7 +497,8 @@ static const struct line_kind *kind_of(const char *name)
     return NULL;
 }
 
-/* Whoever has an agent's token can post here: a node speaks for itself only. */
+/* Any client with an agent's token can post here, so a node may report only for itself.
+ */
 static int check_speaker(const struct agent_line *line, struct error *err)
 {
     const char *node = line->report.node, *run = run_of(line)->id;
@@ -545,7 +549,7 @@ int agent_line_parse(const struct cases *cases, const struct node *node, json_t 
     return 0;
 }
 
-/* Whether the rank has said how it ended, in a line before this one. */
+/* Whether an earlier line reported the rank's end. */
 static bool is_known_end(const struct agent_line *line)
 {
     struct live_case *live = line->live;

@@ -31,17 +31,18 @@ struct agents {
     struct node_registry *nodes;
     struct cases *cases;
     struct agents_config config;
-    size_t n_batches; /* of events on their way to the disk */
+    size_t n_batches; /* event batches being written to disk */
 };
 
-/* A batch of event lines on its way to the disk. */
+/* A batch of event lines that is being written to disk. */
 struct batch {
     struct agents *agents;
     struct node *node;
     char identity[DIGEST_TEXT_SIZE];
     struct agent_line *lines;
     size_t n_lines, capacity;
-    size_t reached[RANK_STATE_COUNT]; /* the latest line that says so of ranks, + 1 */
+    size_t reached[RANK_STATE_COUNT]; /* index + 1 of the latest line that reports the
+                                         state for ranks */
     int64_t now_ms, last_seq;
     agents_acked *done;
     void *arg;
@@ -67,21 +68,22 @@ void agents_free(struct agents *agents)
     free(agents);
 }
 
-/* ---- What became of a node, kept in the store for its page ---- */
+/* ---- A node's history, stored for its page ---- */
 
-/* What was known under a name before it registered. */
+/* The state of a name before its registration. */
 struct node_before {
     bool is_known;
     enum node_state state;
 };
 
-/* The node's state changed: a word of docs/reference/api.md. detail: why, or NULL. */
+/* Log a change of the node's state (a value from docs/reference/api.md). detail: why, or
+ * NULL. */
 static void node_log(const struct services *services, const struct node *node,
                      const char *state, const char *detail)
 {
     struct store_write *write = store_write_create();
 
-    /* Nobody waits for it, and losing a line of it harms no run. */
+    /* Nothing waits for this write, and losing the line harms no run. */
     store_write_node(write, node->name, clock_read(services->clock).wall_ms, state,
                      detail);
     store_submit(services->store, write, false, NULL, NULL);
@@ -117,8 +119,8 @@ static void node_log_registration(const struct services *services,
 
 /* ---- Time ---- */
 
-/* Polls of many agents are held longer, or there would be more of them per second the
- * more agents there are. */
+/* Hold polls longer when there are many agents, which limits the number of polls per
+ * second. */
 static int64_t poll_s(const struct agents *agents)
 {
     const struct agents_config *config = &agents->config;
@@ -129,13 +131,14 @@ static int64_t poll_s(const struct agents *agents)
     return fair > config->poll_s ? fair : config->poll_s;
 }
 
-/* An agent has as long to come back after an answer as in a small fleet. */
+/* Extend the lease with the poll, so that an agent has as long to return after an answer
+ * as in a small fleet. */
 static int64_t lease_s(const struct agents *agents)
 {
     return agents->config.lease_s + poll_s(agents) - agents->config.poll_s;
 }
 
-/* A batch job takes its nodes along: nobody need look for them. */
+/* A batch job's nodes end with it: they count as left, not as lost. */
 static void expire_lost(struct agents *agents, struct node *node, int64_t now_ns)
 {
     const struct agents_config *config = &agents->config;
@@ -218,7 +221,7 @@ static void check_address(const json_t *address, const char *pointer,
                      "must be a numeric address, such as 10.0.0.7 or fd00::7");
 }
 
-/* The store of each case on the node is opened for these. */
+/* The store of each case on the node admits these addresses. */
 static void check_addresses(const json_t *body, struct problems *problems)
 {
     const json_t *list = json_object_get(json_object_get(body, "inventory"), "addresses");
@@ -232,8 +235,7 @@ static void check_addresses(const json_t *body, struct problems *problems)
     }
 }
 
-/* Versions are not translated: one of the two has to be upgraded, and the answer says
- * which. */
+/* Protocol versions are not translated: the response says which side must be upgraded. */
 static void check_protocol(const json_t *protocol, struct problems *problems)
 {
     json_int_t version = json_integer_value(protocol);
@@ -280,7 +282,8 @@ static void check_registration(const json_t *body, const char *key,
     check_addresses(body, problems);
 }
 
-/* So that it is known after a restart of the server, before it has said anything. */
+/* Store the agent so that it is known after a server restart, even before it reports
+ * anything. */
 static void remember_agent(struct agents *agents, const struct node *node)
 {
     struct store_write *write = store_write_create();
@@ -450,7 +453,7 @@ static void batch_free(struct batch *batch)
     free(batch);
 }
 
-/* The agent is told each time; whoever reads the log need not be. */
+/* The agent gets the error each time; the server's log does not need to repeat it. */
 static void note_refusal(struct batch *batch, const struct error *err)
 {
     struct node *node = batch->node;
@@ -470,7 +473,7 @@ static void fail_batch(struct batch *batch, const struct error *err)
     batch_free(batch);
 }
 
-/* Durable: show in order, then acknowledge. */
+/* The batch is durable: publish its events in order, then acknowledge it. */
 static void on_batch_written(void *arg, const struct error *err,
                              const struct store_event *events, size_t n_events)
 {
@@ -488,7 +491,7 @@ static void on_batch_written(void *arg, const struct error *err,
         fail_batch(batch, err);
         return;
     }
-    /* The node may have been registered anew meanwhile, by the same boot or another. */
+    /* The node may have registered again meanwhile, from the same boot or another. */
     if (batch->last_seq > node->acked && digest_equal(batch->identity, node->identity))
         node->acked = batch->last_seq;
     for (size_t i = 0; i < batch->n_lines; i++)
@@ -498,8 +501,8 @@ static void on_batch_written(void *arg, const struct error *err,
     batch_free(batch);
 }
 
-/* The node's clock may be wrong. No event is of the future: how long a run has taken is
- * known by its latest one after a restart. */
+/* The node's clock may be wrong, so limit the event's time to the present. After a
+ * restart the latest event determines how long a run has taken. */
 static int64_t settle_time(json_t *line, int64_t now_ms)
 {
     int64_t time_ms = json_get_int(line, "time_ms", now_ms);
@@ -509,7 +512,8 @@ static int64_t settle_time(json_t *line, int64_t now_ms)
     return time_ms;
 }
 
-/* Progress is never kept: it is sent when it is said, or not at all. */
+/* Progress lines show the clock offset, since an agent sends them at once or drops them.
+ */
 static void note_clock(struct node *node, const json_t *line, int64_t now_ms)
 {
     int64_t time_ms = json_get_int(line, "time_ms", 0);
@@ -534,7 +538,7 @@ static void join_ranks(struct batch *batch, struct agent_line *line)
         batch->reached[later] = 0;
 }
 
-/* Take one line into the batch. */
+/* Add one line to the batch. */
 static int take_line(struct batch *batch, struct store_write *write, json_t *json,
                      struct error *err)
 {
@@ -588,7 +592,7 @@ static int take_lines(struct batch *batch, struct store_write *write, const char
     return 0;
 }
 
-/* All lines are accepted. */
+/* Fold all lines, after each was accepted. */
 static void fold_all(struct batch *batch, struct store_write *write)
 {
     for (size_t i = 0; i < batch->n_lines; i++)
@@ -596,7 +600,7 @@ static void fold_all(struct batch *batch, struct store_write *write)
     store_write_ack(write, batch->node->identity, batch->last_seq);
 }
 
-/* is_stored: false, if only what has no number, which is what passes, came. */
+/* is_stored: false if the batch held only transient events, which have no number */
 static void perform_all(struct batch *batch, bool is_stored)
 {
     for (size_t i = 0; i < batch->n_lines; i++)
@@ -605,7 +609,8 @@ static void perform_all(struct batch *batch, bool is_stored)
             wake_queue(batch->agents->services->wake);
 }
 
-/* One batch of a node at a time; none while those of others wait for the disk. */
+/* A node stores one batch at a time, and none while the store has no room behind other
+ * nodes' batches. */
 static bool is_storing(const struct agents *agents, const struct node *node)
 {
     return node->n_batches > 0 ||

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* blame.c - whom the end of a case names: data, and the sentence that people read */
+/* blame.c - the ranks or nodes blamed for a case's end, as data and as a sentence for
+ * users */
 #include "server/runs/blame.h"
 
 #include <stdio.h>
@@ -9,7 +10,7 @@
 #include "common/base/json_util.h"
 #include "common/base/utf8.h"
 
-/* Of one who is named, bytes. */
+/* Evidence against one rank or node, bytes. */
 #define TEXT_MAX 600
 
 #define RANKS_NAMED_MAX 8
@@ -147,7 +148,8 @@ static void say_unreachable(const json_t *blame, struct buf *out)
     buf_printf(out, "unreachable: %s", json_get_str(verdict, "sentence", ""));
 }
 
-/* That a program's ranks do not say where they are is no news. */
+/* Omit a program's verdict if it names no rank: its ranks often do not report where they
+ * are. */
 static void say_stalled(const json_t *blame, struct buf *out)
 {
     const json_t *verdict = json_object_get(blame, "verdict");

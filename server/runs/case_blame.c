@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* case_blame.c - whom a failed, late or stalled case names */
+/* case_blame.c - the ranks or nodes blamed for a failed, late or stalled case */
 #include "server/runs/case_blame.h"
 
 #include <stdio.h>
@@ -22,7 +22,7 @@ static bool is_failed(const struct run_case *model, int rank)
     return model->ranks && model->ranks[rank].state == RANK_FAILED;
 }
 
-/* It went with its node, which is another reason. */
+/* A rank lost with its node has a different cause. */
 static bool is_on_lost_node(const struct live_case *live, int rank)
 {
     const struct run_node *node = run_nodes_of_rank(&live->on, rank);
@@ -35,13 +35,14 @@ static bool failed_alone(const struct live_case *live, int rank)
     return live->ranks[rank].peer < 0 && !is_on_lost_node(live, rank);
 }
 
-/* That it could not reach another, is told of both. */
+/* A rank that cannot reach another has not failed by itself: both ranks report the
+ * problem. */
 static bool is_own(const struct live_case *live, int rank)
 {
     return failed_alone(live, rank) && !live->ranks[rank].cannot_reach;
 }
 
-/* A rank that failed by itself; the earliest reported one if it is such. */
+/* Return a rank that failed by itself, preferring the earliest reported one. */
 static int own_failure(const struct live_case *live, const struct run_case *model)
 {
     int world = live->on.world_size;
@@ -54,8 +55,8 @@ static int own_failure(const struct live_case *live, const struct run_case *mode
     return -1;
 }
 
-/* Whom a failed rank's loss goes back to: who blames another was its victim, so a rank
- * that saw only the victim leave means the same one. -1: nobody. */
+/* Return the origin of a failed rank's loss, or -1. A rank that blames another is a
+ * victim itself, so a rank that saw only that victim leave means the same origin. */
 static int blamed_by(const struct live_case *live, const struct run_case *model, int rank)
 {
     int world = live->on.world_size;
@@ -72,7 +73,8 @@ static int blamed_by(const struct live_case *live, const struct run_case *model,
     return peer < world ? peer : -1;
 }
 
-/* The rank that most failed ranks blame, and how many do; -1 if none is blamed. */
+/* Return the rank that most failed ranks blame, and the number of these; -1 if none is
+ * blamed. */
 static int most_blamed(const struct live_case *live, const struct run_case *model,
                        int *votes)
 {
@@ -108,7 +110,7 @@ static void add_witness(json_t *blame, const struct live_case *live, int rank,
                    witness);
 }
 
-/* Who saw it itself comes before those who only saw such a one leave. */
+/* List direct witnesses before ranks that only saw a witness leave. */
 static json_t *blame_lost_rank(const struct live_case *live, const struct run_case *model,
                                int rank)
 {
@@ -176,7 +178,7 @@ bool case_blame_is_explained(const struct live_case *live, size_t i,
     rank = word->blamed;
     if (rank < 0)
         return false;
-    /* Ranks that blame each other in a circle leave it open which of them is cut off. */
+    /* If ranks blame each other in a circle, the isolated one cannot be identified. */
     if (is_failed(model, rank) && live->ranks[rank].peer >= 0)
         return true;
     return rank >= live->on.items[i].first_rank &&
@@ -214,7 +216,7 @@ json_t *case_blame_missing(const struct live_case *live, const struct run_case *
     return blame;
 }
 
-/* Against the node that the verdict names of both ends. */
+/* Add the path to the blame of the endpoint that the verdict names. */
 static void add_way(json_t *blame, const json_t *way)
 {
     const char *node = json_get_str(way, "node", ""), *to = json_get_str(way, "to", "");
@@ -275,7 +277,7 @@ static void describe(const struct live_case *live, int rank, struct hang_rank *o
                               .process = at->process};
 }
 
-/* ranks: one for each of the case, filled in. */
+/* ranks: one entry for each rank of the case, filled in here. */
 static json_t *judge_hang(const struct live_case *live, struct hang_rank *ranks)
 {
     const struct run *run = live->run;
@@ -348,8 +350,8 @@ static bool names(const json_t *blame, int rank)
     return n == 0;
 }
 
-/* Where a rank was that is named, or any where none is: of those who told it the first
- * that does not wait for others, else the first. */
+/* Quote the stack of a named rank, or of any rank if none is named. Among those with a
+ * stack, prefer the first that does not wait for others. */
 static void quote_stack(const struct live_case *live, json_t *blame)
 {
     int told = -1;

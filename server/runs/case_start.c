@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* case_start.c - what a case needs to start: its rendezvous and the commands to its nodes
- */
+/* case_start.c - the start of a case: its rendezvous and the commands to its nodes */
 #include "server/runs/case_start.h"
 
 #include <stdio.h>
@@ -18,8 +17,8 @@
 #include "server/rendezvous/rendezvous_peer.h"
 #include "server/runs/run.h"
 
-/* Every address a node is known under: NAT or several interfaces make one not enough.
- * Each has loopback ones, which mean this host only if the node is on it. */
+/* Return all known addresses of a node: with NAT or several interfaces one is not
+ * enough. Loopback addresses count only for a node on this host. */
 static size_t node_addresses(const struct node *node, const char **out)
 {
     const json_t *list = json_object_get(node->inventory, "addresses");
@@ -45,7 +44,8 @@ static size_t count_addresses(const struct node *node)
     return 3 + json_array_size(json_object_get(node->inventory, "addresses"));
 }
 
-/* The case's nodes, each NULL where it is not there any more; to be freed. */
+/* Return the case's nodes, NULL for each that is not registered any more. The caller
+ * frees the array. */
 static struct node **find_nodes(const struct live_case *live)
 {
     struct node **nodes =
@@ -80,7 +80,8 @@ struct rendezvous_store *case_start_open_store(const struct live_case *live, int
     return store;
 }
 
-/* Which NCCL the case's workers load; null: the node's own. A new reference. */
+/* Return the NCCL library that the case's workers load; null: the node's own. A new
+ * reference. */
 static json_t *library_of(const struct live_case *live)
 {
     const struct run_spec *spec = live->run->spec;
@@ -92,8 +93,8 @@ static json_t *library_of(const struct live_case *live)
     return library;
 }
 
-/* Groups by node and simulated topologies: what else ranks need of each other they find
- * in the rendezvous. */
+/* Whether ranks need the list of nodes: for groups by node and simulated topologies.
+ * Everything else they find in the rendezvous. */
 static bool needs_nodes(const struct run *run)
 {
     enum split_kind by = run->spec->split.kind;
@@ -112,8 +113,8 @@ static json_t *case_nodes(const struct live_case *live)
     return nodes;
 }
 
-/* The case file of docs/development/worker-contract.md, the same for every rank: nothing
- * in it may grow with their number unless it must, since each node gets it. */
+/* Return the case file (docs/development/worker-contract.md), the same for every rank.
+ * Each node gets it, so it may grow with their number only where it must. */
 static json_t *case_file(const struct live_case *live)
 {
     const struct run *run = live->run;
@@ -130,7 +131,7 @@ static json_t *case_file(const struct live_case *live)
         json_integer(run_matrix_repeat(run->spec, run_case_turn(run, live->index))));
     json_object_set_new(spec, "backend", json_string(run->backend));
     json_object_set_new(spec, "world_size", json_integer(live->on.world_size));
-    /* A program's clients are PyTorch's, which can put nothing before their keys. */
+    /* A program's clients are PyTorch's, which cannot prefix their keys with a secret. */
     if (!run->spec->program.name)
         json_object_set_new(spec, "store_secret",
                             json_string(rendezvous_store_secret(live->store)));
@@ -141,7 +142,7 @@ static json_t *case_file(const struct live_case *live)
     return spec;
 }
 
-/* The run's variables and those of the case; null unsets one on the node. */
+/* Merge the run's variables with the case's; null unsets a variable on the node. */
 json_t *case_start_env(const struct live_case *live)
 {
     const struct run *run = live->run;
@@ -155,7 +156,7 @@ json_t *case_start_env(const struct live_case *live)
     return env;
 }
 
-/* What the commands of all nodes share. */
+/* The parts that all nodes' commands share. */
 struct shared_parts {
     json_t *spec, *env;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cases.c - the cases under way, of all runs */
+/* cases.c - the cases under way in all runs */
 #include "server/runs/cases.h"
 
 #include <stdlib.h>
@@ -83,7 +83,7 @@ void cases_tick(struct cases *cases, int64_t now_ns)
     struct live_case *live, *next;
 
     for (live = LIST_FIRST(&cases->live); live; live = next) {
-        next = LIST_NEXT(live, entry); /* it may end */
+        next = LIST_NEXT(live, entry); /* the case may end here */
         live_case_tick(live, now_ns);
     }
 }
@@ -149,11 +149,11 @@ bool cases_take_freed(struct cases *cases)
     return has_freed;
 }
 
-/* ---- What an agent has ---- */
+/* ---- The cases on an agent ---- */
 
-/* Whether the `gone` of a listed case counts already: an earlier server stored it and was
- * killed before it acted on it, or this one is storing it. If the agent sends it again,
- * it is dropped. */
+/* Whether the `gone` of a listed case was processed already: an earlier server stored it
+ * but was killed before acting on it, or this server is storing it. A repeated `gone` is
+ * dropped. */
 static bool has_told_gone(const struct node *node, const json_t *c)
 {
     int64_t seq = json_get_int(c, "gone", 0);
@@ -189,8 +189,8 @@ static bool is_under_way(const struct cases *cases, const json_t *c)
     return false;
 }
 
-/* The agent has a case that is not under way here: it occupies the node until it ended.
- */
+/* The agent has a case that is not under way here; the case occupies the node until it
+ * ends. */
 static void stop_stranger(struct node *node, const json_t *c)
 {
     const char *run = json_get_str(c, "run", "");
@@ -205,8 +205,7 @@ static void stop_stranger(struct node *node, const json_t *c)
                                  "the server does not know this case any more"));
 }
 
-/* The agent keeps a case in its list until the server has acknowledged that it is gone.
- */
+/* The agent lists a case until the server has acknowledged that it is gone. */
 void cases_reconcile(struct cases *cases, struct node *node, const json_t *listed,
                      bool is_new)
 {

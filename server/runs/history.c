@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* history.c - how long the latest completed runs took */
+/* history.c - the durations of the latest completed runs */
 #include "server/runs/history.h"
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* imported.c - a run of what another benchmark measured */
+/* imported.c - a run made from another benchmark's results */
 #include "server/runs/imported.h"
 
 #include <stdio.h>
@@ -15,8 +15,9 @@
 
 #define SERIES_MAX 4096
 
-/* The series of a run, in the order in which they are met: that of common/spec/series.h,
- * since others go through types, reductions and roots in the same way. */
+/* The run's series in the order of their appearance. This is the order in
+ * common/spec/series.h, since other benchmarks iterate types, reductions and roots in
+ * the same way. */
 struct series {
     int dtype, redop, root;
     bool in_place;
@@ -47,7 +48,7 @@ static int series_of(struct writer *writer, const struct import_row *row)
 
 /* ---- Its spec ---- */
 
-/* Append a value that the array has not yet. */
+/* Append a value unless the array has it. */
 static void add_once(json_t *array, json_t *value)
 {
     const json_t *item;
@@ -71,7 +72,7 @@ static void add_lists(json_t *spec, const struct import_row *row)
                  json_string(redop_name((enum redop)row->redop)));
 }
 
-/* Those of its first series' first sweep, each of which is there once. */
+/* Add the sizes of the first series' first sweep, each once. */
 static void add_sizes(json_t *spec, const struct import_table *table)
 {
     json_t *sizes = json_array();
@@ -118,7 +119,7 @@ static void add_settings(json_t *spec, const struct import_table *table)
     }
 }
 
-/* The root of a row that has one; -1 where there are several. */
+/* Set the root of a rooted collective; -1 if the series have several roots. */
 static void add_root(json_t *spec, const struct writer *writer)
 {
     int root = writer->series[0].root;
@@ -188,7 +189,7 @@ static struct run_spec *make_spec(struct writer *writer, struct error *err)
 
 /* ---- Its events ---- */
 
-/* Fold an event (body stolen), and write it. */
+/* Fold an event (body stolen) and write it. */
 static void put(struct writer *writer, const char *type, json_t *body)
 {
     run_fold(writer->run, writer->what->time_ms, type, body);
@@ -214,7 +215,7 @@ static json_t *nodes_json(const struct import_table *table)
         json_array_append_new(nodes, json_pack("{s:o, s:i}", "name",
                                                json_clean_string(table->nodes[i].name),
                                                "ranks", table->nodes[i].ranks));
-    /* Nothing is known of them but their number. */
+    /* Only the number of ranks is known. */
     if (table->n_nodes == 0)
         json_array_append_new(
             nodes, json_pack("{s:s, s:i}", "name", "imported", "ranks", table->ranks));
@@ -224,7 +225,7 @@ static json_t *nodes_json(const struct import_table *table)
     return nodes;
 }
 
-/* As machine.h has it of nodes that are known. */
+/* Return the machines in machine.h's form, as for known nodes. */
 static json_t *machines_json(const struct import_table *table, const json_t *nodes)
 {
     int per_node = table->ranks / (int)json_array_size(nodes);
@@ -320,7 +321,7 @@ static void put_row(struct writer *writer, size_t index, size_t number)
     put(writer, "result", body);
 }
 
-/* Why a table is no whole measurement; "" if it is. */
+/* Write why a table is not a complete measurement; "" if it is. */
 static void fault_of(const struct import_table *table, char *out, size_t size)
 {
     out[0] = '\0';
@@ -339,7 +340,7 @@ static void fault_of(const struct import_table *table, char *out, size_t size)
                  "the bus bandwidth is below NCCL_TESTS_MIN_BW, says the file");
 }
 
-/* A row that is missing is no fault of the measurement; rows_total counts it. */
+/* A missing row is not a failure of the measurement; rows_total counts it. */
 static void put_unread(struct writer *writer, size_t index, size_t n)
 {
     char text[80];
@@ -362,7 +363,7 @@ static void put_table(struct writer *writer, size_t index, size_t *n_failed)
         put_row(writer, index, i);
     if (table->n_unread > 0)
         put_unread(writer, index, table->n_unread);
-    /* The log is of the whole file: once is enough. */
+    /* The log covers the whole file, so add it once. */
     put_case(writer, index, *fault ? CASE_FAILED : CASE_COMPLETED, *fault ? fault : NULL,
              index == 0 ? writer->what->transports : NULL);
 }
@@ -400,7 +401,7 @@ static void put_events(struct writer *writer)
     put_end(writer, n_failed);
 }
 
-/* ---- All of it ---- */
+/* ---- The whole run ---- */
 
 static json_t *about(const struct imported *what)
 {
@@ -432,7 +433,8 @@ json_t *imported_write(struct store_write *write, const struct imported *what,
     if (spec) {
         id_run(id);
         writer->run = run_create(id, spec, what->time_ms);
-        /* Events need their run: it is written as it begins and as it has become. */
+        /* Events need an existing run, so the run is written in its initial and its
+         * final form. */
         doc = run_to_json(writer->run, RUN_STORED);
         write_row(write, writer->run, doc);
         json_decref(doc);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* judge_queue.c - runs that are judged one after the other */
+/* judge_queue.c - the queue that judges runs one at a time */
 #include "server/runs/judge_queue.h"
 
 #include <stdio.h>
@@ -21,26 +21,26 @@
 #include "server/store/store_trends.h"
 #include "server/store/store_work.h"
 
-#define SKIP_MAX 16 /* runs that fail one after the other: then it is not these runs */
+#define SKIP_MAX 16 /* after this many failures in a row, the runs are not the cause */
 
 struct job {
     STAILQ_ENTRY(job) entry;
     struct judge_queue *queue;
     struct judgement judgement;
-    /* At most one of these; neither where nobody waits for it. */
+    /* At most one of these is set; none if nothing waits for the result. */
     run_judged *judged;
     store_settled *ready;
     void *arg;
-    bool is_spare; /* of the runs in the background */
+    bool is_spare; /* a background run */
 };
 
 struct judge_queue {
     struct store *store;
     json_t *figures;         /* borrowed */
-    STAILQ_HEAD(, job) jobs; /* in the order in which they came */
-    struct job *job;         /* the one under way, or NULL */
-    bool has_more;           /* runs may be due that are not among them */
-    size_t skip;             /* so many of the newest that are due failed */
+    STAILQ_HEAD(, job) jobs; /* in order of arrival */
+    struct job *job;         /* the current job, or NULL */
+    bool has_more;           /* further runs may be due */
+    size_t skip;             /* number of the newest due runs that failed */
     bool is_closing;
 };
 
@@ -52,7 +52,7 @@ struct comparison {
     struct compare_run head;               /* borrowed */
     struct compare_run others[OTHERS_MAX]; /* the base, then its history */
     size_t n_base, n;
-    json_t *document, *again; /* as /compare answers it; see gate.h */
+    json_t *document, *again; /* in the form of /compare; see gate.h */
     json_t *against, *lasting;
 };
 
@@ -70,7 +70,7 @@ static int read_others(sqlite3 *db, const json_t *ids, struct comparison *compar
     return 0;
 }
 
-/* Those cases of the runs that are like head's (NULL: all). */
+/* Choose the runs' cases that match head's (NULL: all). */
 static int choose(struct compare_side *side, const struct compare_run *runs, size_t n,
                   const struct compare_side *head, struct error *err)
 {
@@ -85,8 +85,8 @@ static int choose(struct compare_side *side, const struct compare_run *runs, siz
     return 0;
 }
 
-/* The cases that measured the run again, or the others, compared with the base. NULL:
- * there are none, or *err. */
+/* Compare the repeated cases, or the others, with the base. Returns NULL if there are
+ * none, or with *err. */
 static json_t *compare_cases(const struct comparison *comparison, bool confirms,
                              struct error *err)
 {
@@ -112,7 +112,7 @@ static json_t *compare_cases(const struct comparison *comparison, bool confirms,
     return document;
 }
 
-/* found: the base, as of store_get_base. */
+/* found: the base from store_get_base. */
 static int compare(sqlite3 *db, const json_t *found, struct comparison *comparison,
                    struct error *err)
 {
@@ -165,7 +165,7 @@ static void comparison_release(struct comparison *comparison)
 
 /* ---- The checks ---- */
 
-/* Where thresholds ask for them. */
+/* Read the summary if thresholds need it. */
 static struct summary *read_summary(sqlite3 *db, const json_t *doc)
 {
     static const struct summary_query query = {
@@ -215,7 +215,7 @@ static json_t *judge_checks(sqlite3 *db, struct judgement *judgement,
 
 /* ---- The run ---- */
 
-/* 0 where no values are due as well. */
+/* Returns 0 also if no values are due. */
 static int read_due(sqlite3 *db, const struct judgement *judgement, json_t **doc,
                     struct error *err)
 {
@@ -228,8 +228,8 @@ static int read_due(sqlite3 *db, const struct judgement *judgement, json_t **doc
     return 0;
 }
 
-/* On a thread of the store (store_work.h). -1 with err where values that are due cannot
- * be made. */
+/* Runs on a store thread (store_work.h). Returns -1 with err if values that are due
+ * cannot be made. */
 static int judge(sqlite3 *db, struct judgement *judgement, struct error *err)
 {
     struct compare_run run = {.doc = run_unpack(json_copy(judgement->doc))};
@@ -278,8 +278,7 @@ static void finish(struct job *job, const struct error *err)
     queue->job = NULL;
     if (err && !queue->is_closing)
         log_warn("the values of a run cannot be made: %s", err->text);
-    /* Older runs do not wait for one that fails, which is tried again when the next run
-     * ends. */
+    /* A failing run does not block older ones; it is retried when the next run ends. */
     if (err && job->is_spare && ++queue->skip > SKIP_MAX)
         queue->has_more = false;
     job_finish(job, err);
@@ -322,7 +321,8 @@ static void on_judged(void *arg, const struct error *err)
     write = store_write_create();
     store_write_values(write, judgement->run, values);
     judgement->values = NULL;
-    json_decref(values); /* now another thread gets it */
+    json_decref(
+        values); /* ends this thread's reference, since another thread takes over */
     store_submit(queue->store, write, false, on_written, job);
 }
 

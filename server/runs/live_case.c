@@ -20,19 +20,19 @@
 #include "server/runs/run_log.h"
 #include "server/runs/run_nodes.h"
 
-/* After the first failure others may report what happened to them; the first to be heard
- * is not always the one to blame. */
+/* After the first failure, other ranks may report its consequences; the first report
+ * does not always name the cause. */
 #define GRACE_NS INT64_C(1000000000)
-#define UNREACHED_NS INT64_C(3000000000) /* for others to try theirs */
+#define UNREACHED_NS INT64_C(3000000000) /* time for other ranks to try */
 
 /* The deadline to join grows by a second for each 20 ranks. */
 #define JOIN_RANKS_PER_S 20
 
-/* The agent kills 5 s after SIGTERM; then the news has to come back. */
+/* The agent sends SIGKILL 5 s after SIGTERM; the report then needs time to arrive. */
 #define STOP_NS INT64_C(12000000000)
 
-/* An agent that is alive takes its stop at once and asks for more. One that has no
- * request here and has been silent for so long is not, whatever its lease says yet. */
+/* A live agent accepts its stop at once and polls again. An agent without a poll here
+ * that has been silent for this long is dead, even if its lease has not expired. */
 #define SILENT_NS INT64_C(5000000000)
 
 static int64_t time_ns(const struct live_case *live)
@@ -50,7 +50,7 @@ static int attempt_of(const struct live_case *live)
     return model_of(live)->attempt;
 }
 
-/* Once registered a node stays where it is. */
+/* A registered node's address in memory does not change. */
 static struct node *node_at(const struct live_case *live, size_t i)
 {
     struct live_node *at = &live->nodes[i];
@@ -60,7 +60,7 @@ static struct node *node_at(const struct live_case *live, size_t i)
     return at->node;
 }
 
-/* Nodes and the rendezvous are given back; what remains is the model's. */
+/* End the case: release its nodes and its rendezvous. Only the model keeps the result. */
 static void finish(struct live_case *live, enum case_state state, const char *reason)
 {
     struct case_end end = {state, reason, live->blamed,
@@ -81,7 +81,7 @@ static void finish_well(struct live_case *live)
            model->wrong > 0 ? "wrong data" : NULL);
 }
 
-/* Many processes take longer to start, and their library to connect them. */
+/* More processes take longer to start, and their library to connect them. */
 static long join_s(const struct live_case *live)
 {
     long asked_s = live->run->spec->join_s;
@@ -121,7 +121,7 @@ void cases_start(struct cases *cases, struct run_log *log, size_t index)
     live->store = case_start_open_store(live, attempt, &err);
     if (!live->store) {
         live_case_free(live);
-        /* Another case of its round has the port that it will get. */
+        /* Another case of the same round holds the port that this one waits for. */
         if (err.code != ERROR_UNAVAILABLE || run->n_live == 0)
             run_log_case(log, index, attempt, CASE_FAILED, err.text);
         return;
@@ -134,7 +134,7 @@ void cases_start(struct cases *cases, struct run_log *log, size_t index)
     run_log_case_start(log, index, attempt, on_start_stored, cases);
 }
 
-/* Ranks tell of their ways once. */
+/* Ranks report their transports only once, so restore the reports from stored events. */
 static void take_ways(struct live_case *live, const json_t *told)
 {
     const json_t *body;
@@ -157,7 +157,7 @@ void cases_resume(struct cases *cases, struct run_log *log, size_t index,
     const struct run_case *model = &live->run->cases[index];
 
     live->stage = STAGE_RUNNING;
-    /* Progress can be heard of again once the agents are back. */
+    /* Progress reports can arrive again once the agents are back. */
     live->changed_ns = cases->awaits_nodes_until_ns;
     for (int i = 0; i < live->on.world_size && model->ranks; i++) {
         if (model->ranks[i].state == RANK_FAILED)
@@ -189,7 +189,8 @@ static bool all_done(const struct live_case *live)
     return true;
 }
 
-/* Asked at each event of each rank; *n: those known to be so far. */
+/* Called for each event of each rank; *n: the number of leading ranks that have reached
+ * the state. */
 static bool all_reached(const struct live_case *live, enum rank_state state, int *n)
 {
     const struct run_case *model = model_of(live);
@@ -204,7 +205,7 @@ static bool any_failed(const struct live_case *live)
     return live->failed_first >= 0 || live->lost || live->unreached;
 }
 
-/* Ask run node i to stop its workers, if it still has some. */
+/* Request run node i to stop its workers, if any are left. */
 static void send_stop(struct live_case *live, size_t i)
 {
     struct node *node = node_at(live, i);
@@ -231,7 +232,7 @@ void live_case_stop(struct live_case *live, enum case_state state, const char *r
     live->end_reason = memory_text(reason, "a reason");
     live->end_until_ns = time_ns(live) + STOP_NS;
     if (before == STAGE_STARTING) {
-        /* Nothing was sent, so nothing will be heard. */
+        /* No command was sent, so no report will come. */
         for (size_t i = 0; i < live->on.n; i++)
             clear_node(live, i, NULL);
         return;
@@ -243,7 +244,7 @@ void live_case_stop(struct live_case *live, enum case_state state, const char *r
     wake_soon(live->cases->services->wake);
 }
 
-/* Stop it for what somebody (stolen) is to blame for. */
+/* Stop the case with a blame (stolen) as its reason. */
 static void stop_blaming(struct live_case *live, json_t *blame)
 {
     char reason[BLAME_SENTENCE_SIZE];
@@ -268,8 +269,8 @@ static void enter_running(struct live_case *live)
 {
     live->stage = STAGE_RUNNING;
     live->changed_ns = time_ns(live);
-    /* The run first: a server that is killed between the two restores the case as not
-     * running, and the ranks' next report logs it. */
+    /* Log the run's state first. A server killed between the two events restores the
+     * case as not running, and the ranks' next report logs the case. */
     if (live->run->state != RUN_RUNNING)
         run_log_state(live->log, RUN_RUNNING, NULL);
     run_log_case(live->log, live->index, attempt_of(live), CASE_RUNNING, NULL);
@@ -293,12 +294,12 @@ void live_case_rank(struct live_case *live, const struct case_report *report)
         enter_running(live);
     } else if (live->stage == STAGE_JOINING && report->state == RANK_JOINED &&
                all_reached(live, RANK_JOINED, &live->n_joined)) {
-        wait_to_join(live); /* drivers that start, NCCL's own init */
+        wait_to_join(live); /* covers driver start and NCCL's own init */
     }
     wake_soon(live->cases->services->wake);
 }
 
-/* The server's own word on a rank whose worker said nothing. */
+/* Record a failure for a rank whose worker reported none. */
 static void fail_rank(struct live_case *live, int rank, const char *reason)
 {
     struct case_report report = {
@@ -323,7 +324,7 @@ void live_case_exited(struct live_case *live, const struct case_report *report)
         fail_rank(live, report->rank, "worker exited 0 without finishing");
 }
 
-/* The ranks of a node that ended without a word. */
+/* Fail the ranks of a node that ended without a report. */
 static void fail_silent_ranks(struct live_case *live, const struct run_node *node,
                               const char *why)
 {
@@ -332,7 +333,7 @@ static void fail_silent_ranks(struct live_case *live, const struct run_node *nod
             fail_rank(live, i, why ? why : "its worker ended without a word");
 }
 
-/* No worker of the case is left on run node i. */
+/* Mark run node i as free of workers. */
 static void clear_node(struct live_case *live, size_t i, const char *why)
 {
     struct node *node = node_at(live, i);
@@ -341,7 +342,8 @@ static void clear_node(struct live_case *live, size_t i, const char *why)
     if (live->nodes[i].is_gone)
         return;
     live->nodes[i].is_gone = true;
-    /* Its node stays the run's own until the run ends, unless it shares. */
+    /* The node stays reserved for the run until the run ends, unless the run shares its
+     * nodes. */
     if (node && node_vacate(node, live->run->id, (int)live->index, attempt_of(live)) &&
         live->run->spec->share)
         live->cases->has_freed = true;
@@ -371,7 +373,8 @@ void live_case_stack(struct live_case *live, const struct case_report *report)
     live->ranks[report->rank].process = json_incref(report->body);
 }
 
-/* A rank says it when it has tried; one that got no answer does when it is stopped. */
+/* A rank reports this after its attempt; a rank without an answer reports it when it is
+ * stopped. */
 void live_case_unreached(struct live_case *live, const struct case_report *report)
 {
     json_t *way = report->body;
@@ -427,7 +430,8 @@ void live_case_result(struct live_case *live, const struct case_report *report)
     live_case_output(live, report);
 }
 
-/* No worker comes so far, and what is made of it has room. */
+/* Return a count from an event, limited to a value that no worker reaches and that later
+ * arithmetic can hold. */
 static int64_t count_of(const json_t *event, const char *key)
 {
     int64_t count = json_get_int(event, key, 0);
@@ -488,7 +492,7 @@ void live_case_reconcile(struct live_case *live, struct node *node, bool still_t
         send_stop(live, i);
 }
 
-/* The node's ranks went with its agent. What their peers saw was the consequence. */
+/* The node's ranks were lost with its agent; their peers' failures are consequences. */
 static void note_lost(struct live_case *live, size_t i, const char *how,
                       struct case_blame_word *word)
 {
@@ -519,7 +523,7 @@ static void lose_node(struct live_case *live, size_t i, const char *how,
     note_failure(live);
 }
 
-/* How the node went, or is going. */
+/* Describe how the node left, or is leaving. */
 static void describe_absence(const struct node *node, int64_t now_ns, char *how,
                              size_t size)
 {
@@ -550,7 +554,7 @@ void live_case_leaving(struct live_case *live, const struct node *node)
     stop_blaming(live, blame);
 }
 
-/* It is gone from here on: how, can still be said. */
+/* After this the node is unregistered; now its way of leaving is still known. */
 void live_case_forget(struct live_case *live, const struct node *node)
 {
     struct case_blame_word word = {.is_known = false};
@@ -601,8 +605,8 @@ static bool all_gone_or_silent(const struct live_case *live, int64_t now_ns)
     return true;
 }
 
-/* What is not gone now is not waited for. It stays occupied until its agent says that it
- * is clear, or has lost its lease. */
+/* Stop waiting for nodes that still have workers. Such a node stays occupied until its
+ * agent reports that it is clear, or loses its lease. */
 static void give_up_waiting(struct live_case *live, int64_t now_ns)
 {
     struct case_blame_word word = {.is_known = false};
@@ -645,7 +649,7 @@ static void tick_ending(struct live_case *live, int64_t now_ns)
     free(reason);
 }
 
-/* Ranks that a full disk holds up look to the others as if they hung. */
+/* Ranks blocked by a full disk look like hung ranks to their peers. */
 static bool stop_for_full_disk(struct live_case *live)
 {
     json_t *blame = case_blame_full(live);
@@ -696,7 +700,7 @@ void live_case_excuse(struct live_case *live, int64_t ns)
 void live_case_tick(struct live_case *live, int64_t now_ns)
 {
     check_nodes(live, now_ns);
-    /* A failed case ends once everyone has had the chance to say what happened. */
+    /* A failed case ends once all ranks have had time to report. */
     if (live->stage != STAGE_ENDING && any_failed(live) &&
         (now_ns >= live->grace_until_ns || case_blame_is_clear(live, model_of(live))))
         stop_blaming(live, case_blame(live, model_of(live)));

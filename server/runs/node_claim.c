@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* node_claim.c - whether an agent may have a node's name */
+/* node_claim.c - whether an agent may use a node's name */
 #include "server/runs/node_claim.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "server/store/store.h"
 
 #define VALUE_BYTES ((size_t)64)
-#define COST_MAX ((size_t)256 << 20) /* of all registrations in memory */
+#define COST_MAX ((size_t)256 << 20) /* limit for all registrations in memory */
 #define SECOND_NS INT64_C(1000000000)
 
 int node_claim_identify(struct store *store, struct node_registration *registration,
@@ -40,7 +40,7 @@ static int refuse_held(const struct node_claim *claim, const struct node *node,
 {
     double silent_s = (double)(claim->now_ns - node->last_seen_ns) / 1e9;
 
-    /* A live one nearly always has a request here. */
+    /* A live agent nearly always has a poll open here. */
     if (node->poll_done)
         return error_set(err, ERROR_CONFLICT,
                          "node name '%s' is held by a live agent, last heard of %.1f s "
@@ -73,7 +73,8 @@ int node_claim_check(const struct node_claim *claim,
                  node->name);
         return 0;
     }
-    /* Does a case go on there since before, whose agent is not back? */
+    /* Check for a case that continues on the node from before the restart, whose agent
+     * has not returned. */
     if (!is_recovering || registration->was_here || node ||
         !cases_are_on(claim->cases, registration->name))
         return 0;
@@ -94,7 +95,7 @@ void node_claim_drop(struct store *store, const struct node *node)
 
 /* ---- Room for more ---- */
 
-/* A parsed value takes some 64 bytes beside its text. */
+/* A parsed value takes about 64 bytes besides its text. */
 static size_t cost_of(const json_t *value)
 {
     size_t cost = VALUE_BYTES;
@@ -108,8 +109,8 @@ static size_t cost_of(const json_t *value)
     return cost;
 }
 
-/* The node that left longest ago, else the one that was lost first, but never `own`; NULL
- * when all are alive. */
+/* Return the node that left longest ago, else the one that was lost first, but never
+ * `own`; NULL if all are alive. */
 static struct node *first_gone(const struct node_registry *registry,
                                const struct node *own)
 {

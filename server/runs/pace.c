@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pace.c - how long the rows of a run take, and so how long the rest of it will */
+/* pace.c - the duration of a run's rows, and an estimate of its remaining time */
 #include "server/runs/pace.h"
 
 #include <math.h>
@@ -67,9 +67,9 @@ void pace_result(struct pace *pace, int64_t time_ms, const json_t *about, int64_
     pace->last_row = row < 0 ? pace->last_row + 1 : row;
 }
 
-/* ---- What a row is likely to take ---- */
+/* ---- Estimated duration of a row ---- */
 
-/* The means of a collective's buckets, by rising size. */
+/* Means of a collective's buckets, in ascending size. */
 struct curve {
     double bytes[PACE_BUCKETS], seconds[PACE_BUCKETS];
     size_t n;
@@ -93,7 +93,8 @@ static void sum_bucket(const struct pace *pace, int i, struct pace_bucket *sum)
     }
 }
 
-/* Of the collective; sizes that it has not come to yet are as those of all others. */
+/* Make the collective's curve; sizes it has not reached yet use the mean of all
+ * collectives. */
 static void make_curve(const struct pace *pace, int kind, struct curve *curve)
 {
     struct pace_bucket sum;
@@ -116,7 +117,8 @@ static double on_line(const struct curve *curve, size_t i, double bytes)
     return curve->seconds[i] + slope * (bytes - curve->bytes[i]);
 }
 
-/* Negative when the size is beyond reach; *is_beyond when it is larger than measured. */
+/* Returns a negative value if the size is out of reach; *is_beyond is set if it is
+ * larger than any measured size. */
 static double row_seconds(const struct curve *curve, double bytes, bool *is_beyond)
 {
     size_t last = curve->n - 1, i = 0;
@@ -126,7 +128,7 @@ static double row_seconds(const struct curve *curve, double bytes, bool *is_beyo
         return -1.0;
     if (bytes <= curve->bytes[0])
         return curve->seconds[0];
-    /* Sizes of one bucket are near enough. */
+    /* Sizes in one bucket count as equal. */
     if (bucket_of(bytes) > bucket_of(curve->bytes[last]))
         *is_beyond = true;
     if (last == 0)
@@ -149,7 +151,7 @@ struct outlook {
     bool is_beyond;
 };
 
-/* -1 when some size is beyond reach. */
+/* Returns -1 if a size is out of reach. */
 static int outlook_init(struct outlook *outlook, const struct pace *pace,
                         const struct series_plan *plan)
 {
@@ -181,8 +183,8 @@ static int outlook_init(struct outlook *outlook, const struct pace *pace,
     return 0;
 }
 
-/* The lines (collective, type, reduction, root) from row `from` to row `end`, both at a
- * line's first row. */
+/* Return the seconds for the lines (collective, type, reduction, root) from row `from`
+ * to row `end`, both a line's first row. */
 static double lines_seconds(const struct outlook *outlook, size_t from, size_t end)
 {
     struct series_row row;
@@ -194,7 +196,7 @@ static double lines_seconds(const struct outlook *outlook, size_t from, size_t e
     return sum;
 }
 
-/* All rows of a case from number `from` on. */
+/* Return the seconds for all rows of a case, starting with number `from`. */
 static double rows_seconds(struct outlook *outlook, size_t from)
 {
     size_t cycle_end, line_end, cycles_left;
@@ -227,7 +229,7 @@ static double since(int64_t then_ms, int64_t now_ms)
     return then_ms ? (double)(now_ms - then_ms) / 1e3 : 0.0;
 }
 
-/* From cases that have ended: all that is known of a program. */
+/* Estimate from completed cases, which is all the data for a program. */
 static double eta_of_program(const struct pace *pace, size_t cases_ahead, int64_t now_ms,
                              const char **basis)
 {

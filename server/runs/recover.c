@@ -15,9 +15,9 @@
 #include "server/runs/scheduler_state.h"
 #include "server/store/store.h"
 
-#define VERDICTS_LOADED 1000 /* of so many of the latest runs */
+#define VERDICTS_LOADED 1000 /* number of latest runs */
 
-/* The case that was under way goes on where its workers are; one that was still gathering
+/* Resume the running case where its workers are. A case that was still gathering ranks
  * lost its rendezvous with the server and starts again. */
 static void resume_cases(struct cases *cases, struct run_log *log, const json_t *told)
 {
@@ -38,13 +38,14 @@ static void resume_cases(struct cases *cases, struct run_log *log, const json_t 
 
 /* ---- Its log ---- */
 
-/* A run that is made again from its log. */
+/* A run that is rebuilt from its log. */
 struct replay {
     struct run *run;
-    json_t *told; /* by number of each case under way: the events that tell of its ways */
+    json_t *told; /* for each case under way: its events that report transports */
 };
 
-/* Ranks tell of their ways once, and a case under way puts them together. */
+/* Keep the ranks' transport reports, which are sent only once, for the cases under way.
+ */
 static void keep_told(struct replay *replay, const char *type, const json_t *body)
 {
     char key[24];
@@ -78,8 +79,8 @@ static void on_result(void *arg, const struct result_record *record, const json_
 
 static const struct store_log_taker replayer = {.event = on_event, .result = on_result};
 
-/* Time that passed while no server ran does not count, whatever the clock says of it:
- * what is known is how long the run had taken when it was last seen. */
+/* Return how long the run had run when last seen. Time without a running server does not
+ * count, whatever the wall clock says. */
 static int64_t ran_ns(const struct run *run, int64_t head_ms)
 {
     int64_t since_ms = head_ms > run->ran_at_ms ? head_ms - run->ran_at_ms : 0;
@@ -91,10 +92,10 @@ static int64_t ran_ns(const struct run *run, int64_t head_ms)
     return ran_ms * INT64_C(1000000);
 }
 
-/* ---- All of them ---- */
+/* ---- All runs ---- */
 
-/* What an earlier server accepted and this one does not: its run ends here, and can be
- * deleted as any other. */
+/* End a run that an earlier server accepted and this one rejects. It can be deleted like
+ * any other. */
 static void give_up(struct scheduler *scheduler, const json_t *doc, const char *reason)
 {
     struct store_write *write = store_write_create();
@@ -119,7 +120,7 @@ static void give_up(struct scheduler *scheduler, const json_t *doc, const char *
 
 struct recovery {
     struct scheduler *scheduler;
-    size_t n; /* runs taken up */
+    size_t n; /* resumed runs */
 };
 
 static int take_up(void *arg, struct store_recall *recall, const struct store_run *found,
@@ -149,7 +150,7 @@ static int take_up(void *arg, struct store_recall *recall, const struct store_ru
     return result;
 }
 
-/* What was last answered is still so after a restart, for those who watch for it. */
+/* Restore the checks' latest answers for clients that monitor them. */
 static int load_checks(struct scheduler *scheduler, struct error *err)
 {
     json_t *runs = store_load_verdicts(scheduler->services.store, VERDICTS_LOADED, err);
@@ -185,7 +186,7 @@ int scheduler_recover(struct scheduler *scheduler, struct error *err)
 
     if (load_checks(scheduler, err) || load_figures(scheduler, err))
         return -1;
-    /* Agents come back within their longest back-off; more than a lease is too late. */
+    /* Wait for a lease plus the agents' longest backoff. */
     cases_await_nodes(scheduler->cases,
                       clock_read(scheduler->services.clock).monotonic_ns +
                           scaled_s_to_ns(scheduler->config.lease_s) + scaled_s_to_ns(10));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* requests.c - what people ask of the scheduler: runs, their cancellation, views */
+/* requests.c - requests to the scheduler from the API: runs, cancellation, views */
 #include <jansson.h>
 #include <math.h>
 #include <stdbool.h>
@@ -29,10 +29,11 @@
 #include "server/store/run_listed.h"
 #include "server/store/store.h"
 
-/* Of a node without its inventory, in memory: as of one with it, what takes time. */
+/* Bytes that count toward the page limit for a node without its inventory. Its document
+ * is still built with the inventory, which takes the time. */
 #define NODE_BRIEF_BYTES 1024
 
-/* ---- What would become of a run if it were posted now ---- */
+/* ---- Preview of a run that is not posted yet ---- */
 
 static const char *const outcomes[] = {
     [PLACEMENT_READY] = "ready",
@@ -70,7 +71,7 @@ static json_t *sizes_json(const struct run_spec *spec)
                      (json_int_t)min, "max", (json_int_t)max);
 }
 
-/* Two buffers of the largest row: what every worker allocates. */
+/* Two buffers for the largest row, as every worker allocates. */
 static json_t *memory_json(const struct series_plan *plan, const char *backend)
 {
     uint64_t most = 0;
@@ -90,7 +91,7 @@ static json_t *memory_json(const struct series_plan *plan, const char *backend)
                                                    : "host");
 }
 
-/* What only a run on these nodes has: rows and memory. */
+/* Add what depends on these nodes: rows and memory. */
 static void add_cost(const struct run_spec *spec, const struct placement *placement,
                      json_t *answer)
 {
@@ -114,8 +115,8 @@ static void add_cost(const struct run_spec *spec, const struct placement *placem
     split_release(&groups);
 }
 
-/* A run that would queue gets the nodes that are its own once nobody else uses them, as
- * far as that can be said; *placement becomes that, or why it could not be. */
+/* Choose the nodes that a run that would queue can expect once they are free. *placement
+ * becomes that choice, or the reason why there is none. */
 static void look_behind_queue(const struct node_registry *nodes,
                               const struct run_spec *spec, struct placement *placement)
 {
@@ -130,7 +131,7 @@ static void look_behind_queue(const struct node_registry *nodes,
     *placement = later;
 }
 
-/* Nodes that an engine has yet to give are none of those here. */
+/* Nodes that a batch engine has yet to start are not among the registered nodes. */
 static void place_launched(const struct run_spec *spec, struct placement *placement)
 {
     memset(placement, 0, sizeof(*placement));
@@ -153,7 +154,7 @@ bool scheduler_plan_fits(const struct scheduler *scheduler, const struct run_spe
         placement_choose(spec, &scheduler->nodes, NULL, &placement);
         n = placement.n_nodes;
         placement_release(&placement);
-        /* Others may come while it waits. */
+        /* More nodes may register while the run waits. */
         if (n < plan_least_nodes(spec->pattern))
             return true;
     }
@@ -163,8 +164,8 @@ bool scheduler_plan_fits(const struct scheduler *scheduler, const struct run_spe
     return false;
 }
 
-/* As scheduler_preview. chosen: nodes behind the queue (released); NULL for a run whose
- * nodes an engine has yet to give. */
+/* See scheduler_preview. chosen: nodes behind the queue (released); NULL for a run whose
+ * nodes a batch engine has yet to start. */
 static json_t *preview(const struct node_registry *registry, const struct run_spec *spec,
                        const struct placement *chosen)
 {
@@ -183,7 +184,7 @@ static json_t *preview(const struct node_registry *registry, const struct run_sp
     is_ready = placement.outcome == PLACEMENT_READY;
     has_nodes = is_ready || placement.outcome == PLACEMENT_BUSY;
     nodes = nodes_json(&placement, has_nodes, &world_size);
-    /* What it asks for, as long as it has none. */
+    /* Without nodes, the number that the spec requests. */
     count = has_nodes           ? placement.n_nodes
             : spec->nodes.names ? json_array_size(spec->nodes.names)
                                 : (size_t)spec->nodes.count;
@@ -203,7 +204,7 @@ static json_t *preview(const struct node_registry *registry, const struct run_sp
     return answer;
 }
 
-/* A run on its way to the disk. */
+/* A run that is being written to disk. */
 struct submission {
     struct scheduler *scheduler;
     struct run *run;
@@ -259,9 +260,10 @@ void scheduler_submit_with(struct scheduler *scheduler, struct run_spec *spec,
     store_submit(scheduler->services.store, write, false, on_submitted, submission);
 }
 
-/* ---- When a run under way is likely to end ---- */
+/* ---- The expected end of a run under way ---- */
 
-/* Cases that have not begun; of a pattern the rounds, whose cases go side by side. */
+/* Return the number of cases that have not begun; with a pattern, of rounds, whose cases
+ * run in parallel. */
 static size_t cases_ahead(const struct run *run)
 {
     size_t n = 0;
@@ -274,7 +276,7 @@ static size_t cases_ahead(const struct run *run)
 }
 
 /* Add eta_s and eta_basis (docs/reference/api.md) to the run's document (may be NULL),
- * which is returned. Those of a run that has ended are left out. */
+ * and return the document. Leave both out if the run has ended. */
 static json_t *run_eta_add(const struct run *run, int64_t now_ms, json_t *doc)
 {
     const char *basis = NULL;
@@ -285,8 +287,8 @@ static json_t *run_eta_add(const struct run *run, int64_t now_ms, json_t *doc)
     if (!doc || run_has_ended(run))
         return doc;
     if (run->pace && run->pool.n > 0) {
-        /* How long a program takes, only whole cases say; so it is with rows of groups
-         * that are measured side by side. */
+        /* Only whole cases show a program's duration, and likewise the duration of rows
+         * from groups that are measured in parallel. */
         is_known = !run->spec->program.name && run->groups.n > 0;
         if (is_known)
             run_groups_plan(run->spec, &run->groups, &plan);
@@ -409,7 +411,8 @@ json_t *scheduler_nodes_page(const struct scheduler *scheduler, const char *behi
     for (; i < registry->count && bytes < max_bytes; i++) {
         json_t *node = node_json(registry->nodes[i]);
 
-        /* Most of a node, and most of it is the same everywhere. */
+        /* The inventory is most of a node's document, and most of it is the same on all
+         * nodes. */
         if (!has_inventory)
             json_object_del(node, "inventory");
         json_array_append_new(nodes, node);

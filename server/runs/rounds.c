@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rounds.c - a placed run's cases: which of them start now, and when none is left */
+/* rounds.c - the cases of a placed run: which ones start now, and when none is left */
 #include "server/runs/rounds.h"
 
 #include <stdbool.h>
@@ -25,13 +25,14 @@
 
 /* ---- The end ---- */
 
-/* Nodes that are not there to measure a run again do not make it a failure. */
+/* Nodes missing for a repeated measurement do not make the run a failure. */
 static bool is_extra(const struct run *run, const struct run_case *c)
 {
     return run->spec->pattern == PATTERN_ALL && c->confirms && c->state == CASE_SKIPPED;
 }
 
-/* Every case has ended: what the run came to. cut: why there were no more; or NULL. */
+/* End the run after all its cases have ended. cut: why there were no more cases; or
+ * NULL. */
 static void conclude(struct active_run *active, const char *cut)
 {
     const struct run *run = active->run;
@@ -73,12 +74,12 @@ void rounds_skip(struct active_run *active, enum case_state state, const char *r
 
 /* ---- The round under way ---- */
 
-/* Of a write: 100 us for a text, which is made once, and 5 for a node whose text is
- * there. */
+/* Cost of a write: 100 us for a text, which is made once, and 5 us for a node whose text
+ * exists. */
 #define WRITE_TEXTS 8
 #define WRITE_NODES 256
 
-/* Whether its text had to be made. */
+/* Store the node's inventory; returns whether its text had to be made. */
 static bool keep(struct store_write *write, const char *run, struct node *node)
 {
     bool is_known = node->kept[0] != '\0';
@@ -100,8 +101,9 @@ static bool keep(struct store_write *write, const char *run, struct node *node)
     return !is_known;
 }
 
-/* Store the inventories of some of the run's nodes, from number *next on. False: that was
- * the last. No call takes long, so that many nodes take many turns of the loop. */
+/* Store the inventories of some of the run's nodes, starting with number *next. Returns
+ * false after the last. Each call is short, so that many nodes are spread over many
+ * turns of the loop. */
 static bool snapshots_keep(struct store *store, const struct node_registry *nodes,
                            const struct run *run, size_t *next)
 {
@@ -127,7 +129,7 @@ static void keep_snapshots(struct active_run *active)
         wake_soon(scheduler->services.wake);
 }
 
-/* NULL when the case's nodes are all there and clear, else what is in the way. */
+/* Return NULL if the case's nodes are all present and clear, else the obstacle. */
 static const char *nodes_not_ready(const struct active_run *active,
                                    const struct run_case *c, int64_t now_ns, char *out,
                                    size_t size, bool *is_hopeless)
@@ -153,7 +155,7 @@ static const char *nodes_not_ready(const struct active_run *active,
     return NULL;
 }
 
-/* Nodes of a pattern that went away take along no more than the cases that need them. */
+/* With a pattern, lost nodes end only the cases that need them. */
 static void give_up_case(struct active_run *active, size_t index, const char *why)
 {
     if (active->run->spec->pattern == PATTERN_ALL)
@@ -163,7 +165,7 @@ static void give_up_case(struct active_run *active, size_t index, const char *wh
                      why);
 }
 
-/* False: it waits for its nodes. */
+/* Returns false if the case waits for its nodes. */
 static bool start_case(struct active_run *active, size_t index, int64_t now_ns)
 {
     char why[400];
@@ -186,7 +188,7 @@ static bool start_case(struct active_run *active, size_t index, int64_t now_ns)
     return true;
 }
 
-/* Whether they may go side by side. */
+/* Whether two cases may run in parallel. */
 static bool go_together(const struct run *run, size_t a, size_t b)
 {
     return a == b || (run->spec->pattern != PATTERN_ALL && run->spec->concurrent &&
@@ -225,7 +227,7 @@ static size_t find_lost(const struct active_run *active, int64_t now_ns, bool *i
     return n;
 }
 
-/* False: the plan has come to its end. */
+/* Returns false if the plan has no further round. */
 static bool plan_round(struct active_run *active, int64_t now_ns)
 {
     bool *is_lost = memory_zeroed(active->run->pool.n + 1, sizeof(*is_lost), "nodes");
@@ -245,7 +247,7 @@ static bool plan_round(struct active_run *active, int64_t now_ns)
     return true;
 }
 
-/* Nothing is under way. */
+/* Continue the run when no case is under way. */
 static void go_on(struct active_run *active, int64_t now_ns, const char *cut)
 {
     const struct run *run = active->run;
@@ -267,7 +269,7 @@ static size_t first_open(struct active_run *active)
     return active->n_over;
 }
 
-/* Why the run must come to its end, if it has no time left. */
+/* Return why the run must end, or NULL if it has time left. */
 static const char *check_deadline(struct active_run *active, char *out, size_t size)
 {
     const struct run *run = active->run;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run.c - the model of a run: what its events add up to */
+/* run.c - the model of a run, built from its events */
 #include "server/runs/run.h"
 
 #include <stdio.h>
@@ -110,8 +110,8 @@ struct run *run_create_again(const json_t *doc, struct error *err)
     return NULL;
 }
 
-/* Before a case is written or its state asked for: thousands of waiting runs of a
- * thousand cases need no memory for each. */
+/* Allocate the cases before a case is written or its state is read. Thousands of waiting
+ * runs with a thousand cases each need no memory for them. */
 static void run_open_cases(struct run *run)
 {
     if (!run->cases)
@@ -244,7 +244,7 @@ static void list_verdicts(struct run *run)
     set_verdicts(run, all);
 }
 
-/* There may be ten thousand cases, so the list is made anew only if one begins again. */
+/* There may be ten thousand cases, so the list is rebuilt only if a case begins again. */
 static void set_case_verdicts(struct run *run, struct run_case *c, const json_t *body)
 {
     bool had_some = c->blamed || c->transports;
@@ -282,7 +282,7 @@ static void fold_state(struct run *run, int64_t time_ms, const json_t *body)
     list_verdicts(run);
 }
 
-/* How the ranks of the nodes go together, and how many rows that makes. */
+/* Split the nodes' ranks into groups, and count the rows that result. */
 static void form_groups(struct run *run)
 {
     long *ranks = memory_zeroed(run->pool.n + 1, sizeof(*ranks), "ranks");
@@ -335,7 +335,7 @@ static void fold_placed(struct run *run, int64_t time_ms, const json_t *body)
     form_groups(run);
 }
 
-/* The case that an event is about to change. */
+/* Return the case that an event is about to change. */
 static struct run_case *case_at(struct run *run, int64_t index)
 {
     if (index < 0 || (size_t)index >= run->n_cases)
@@ -362,7 +362,7 @@ static void case_begins(struct run *run, struct run_case *c, int64_t time_ms)
     run->n_live++;
 }
 
-/* Cases that go side by side take the time of one. */
+/* Parallel cases count the time of one. */
 static void case_leaves(struct run *run, const struct run_case *c, int64_t time_ms)
 {
     run->n_live--;
@@ -392,7 +392,7 @@ static void fold_case(struct run *run, int64_t time_ms, const json_t *body)
         case_begins(run, c, time_ms);
     if (case_has_ended(c))
         c->ended_ms = time_ms;
-    /* There may be thousands, and all are done. */
+    /* There may be thousands of ranks, all done. */
     if (state == CASE_COMPLETED && c->on.items)
         forget_ranks(run, c);
     if (was_live && !is_live(c))
@@ -417,7 +417,7 @@ static void fold_rank(struct run *run, int64_t time_ms, const json_t *body)
     set_rank(run, case_of(run, body), json_get_int(body, "rank", -1), body);
 }
 
-/* Ranks of one node that have reached a state. */
+/* Apply a `ranks` event: ranks of one node have reached a state. */
 static void fold_ranks(struct run *run, int64_t time_ms, const json_t *body)
 {
     struct run_case *c = case_of(run, body);
@@ -429,7 +429,7 @@ static void fold_ranks(struct run *run, int64_t time_ms, const json_t *body)
         set_rank(run, c, json_integer_value(rank), body);
 }
 
-/* Where the first wrong element of its case was. */
+/* Record the location of the case's first wrong element. */
 static void note_wrong(struct run_case *c, const json_t *body)
 {
     const json_t *first = json_array_get(json_object_get(body, "errors"), 0);
@@ -467,7 +467,7 @@ static void count(struct run *run, struct run_case *c, const struct result_recor
             run_metrics_add(&run->metrics, about, record->value, record->rank);
         return;
     }
-    /* Its matrix may leave nothing to move between nodes. */
+    /* alltoallv is left out: its matrix may move nothing between nodes. */
     if (strcmp(json_get_str(about, "collective", ""), "alltoallv") != 0)
         carried_add_row(&c->carried, record->attempt, record->size);
     certainty = result_record_certainty(record);
@@ -518,7 +518,7 @@ void run_fold_result(struct run *run, const struct result_record *record,
     if (!c)
         return;
     if (run->spec->pattern != PATTERN_ALL)
-        forget_packed(run, record->case_no); /* its headline */
+        forget_packed(run, record->case_no); /* the headline changed */
     if (run->pace && run->spec->pattern == PATTERN_ALL)
         pace_result(run->pace, record->time_ms, about, record->size, record->row);
     count(run, c, record, about);
@@ -566,7 +566,7 @@ static void fold_plan(struct run *run, int64_t time_ms, const json_t *body)
     run_plan_take(run, body);
 }
 
-/* How long the run had been under way by the clock that nobody sets. */
+/* Record how long the run had been under way by the monotonic clock. */
 static void fold_message(struct run *run, int64_t time_ms, const json_t *body)
 {
     const json_t *ran = json_object_get(body, "ran_ms");

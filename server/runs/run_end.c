@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_end.c - the end of a run: its checks are judged, then it is told */
+/* run_end.c - the end of a run: its checks are judged, then its end is published */
 #include "server/runs/run_end.h"
 
 #include <stdlib.h>
@@ -25,9 +25,9 @@
 #include "server/store/store.h"
 
 #define SECOND_NS INT64_C(1000000000)
-#define ASK_JOB_NS INT64_C(5000000000) /* that an engine has to say how a job ended */
+#define ASK_JOB_NS INT64_C(5000000000) /* time for an engine to report a job's end */
 
-/* Agents that came for one run leave after it. */
+/* Agents that were started for one run leave after it. */
 static void dismiss_nodes(struct active_run *active)
 {
     const struct run *run = active->run;
@@ -41,8 +41,8 @@ static void dismiss_nodes(struct active_run *active)
     }
 }
 
-/* A run that has a reason to look for a slow node keeps its job for a while: only on the
- * same nodes can its follow-up find it. */
+/* Keep the job for a while if the run has a reason to search for a slow node: only a
+ * follow-up on the same nodes can find it. */
 static void hold_job(struct active_run *active, const json_t *doc)
 {
     const struct run *run = active->run;
@@ -67,7 +67,7 @@ static void count(struct scheduler_counters *counters, enum run_state state)
         counters->runs_cancelled++;
 }
 
-/* Whether these nodes are on different machines, as far as it is known. */
+/* Whether these nodes are on different machines, as far as known. */
 static bool are_on_machines(const struct active_run *active, const struct run_nodes *on)
 {
     const char *first = NULL;
@@ -84,7 +84,8 @@ static bool are_on_machines(const struct active_run *active, const struct run_no
     return false;
 }
 
-/* Whether all of these nodes have the same ports: between them nothing goes there. */
+/* Whether all these nodes have the same ports, so that the ports carry no traffic
+ * between them. */
 static bool have_one_network(const struct active_run *active, const struct run_nodes *on)
 {
     const struct node *first = NULL;
@@ -99,8 +100,9 @@ static bool have_one_network(const struct active_run *active, const struct run_n
     return true;
 }
 
-/* Whether ports carried what the cases moved between nodes. Groups of a split may have no
- * bytes to move there, and a simulation has none at all. */
+/* Return a verdict on whether ports carried the bytes that the cases moved between
+ * nodes. Groups of a split may have no bytes to move there, and a simulation has none at
+ * all. */
 static json_t *traffic_verdict(const struct active_run *active)
 {
     const struct run *run = active->run;
@@ -127,7 +129,7 @@ static json_t *traffic_verdict(const struct active_run *active)
     return verdict;
 }
 
-/* verdict: stolen; NULL where no checks were asked for. */
+/* verdict: stolen; NULL if no checks were requested. */
 static void tell_end(struct active_run *active, enum run_state state, const char *reason,
                      json_t *verdict)
 {
@@ -154,7 +156,7 @@ static void tell_end(struct active_run *active, enum run_state state, const char
 
 /* ---- Its checks ---- */
 
-/* Why the run can't be measured again; "": it can. */
+/* Write why the run cannot be measured again; "": it can. */
 static void explain_not_again(const struct active_run *active, char *text, size_t size)
 {
     const struct run *run = active->run;
@@ -187,7 +189,7 @@ static void measure_again(struct active_run *active)
     active->is_judged = false;
 }
 
-/* A server that stops leaves the run as it is: the next one judges it. */
+/* A stopping server leaves the run unchanged; the next server judges it. */
 static bool on_judged(void *arg, const struct error *err, json_t *verdict)
 {
     struct active_run *active = arg;
@@ -200,7 +202,7 @@ static bool on_judged(void *arg, const struct error *err, json_t *verdict)
     return has_ended;
 }
 
-/* All of its results are on disk, and so are the ends of the runs before it. */
+/* The run's results are on disk, and so are the ends of earlier runs. */
 static void on_durable(void *arg, const struct error *err,
                        const struct store_event *events, size_t n_events)
 {
@@ -223,8 +225,8 @@ static void on_durable(void *arg, const struct error *err,
     judge_queue_add(active->scheduler->judge_queue, &judgement, on_judged, active);
 }
 
-/* A write of nothing is done when those before it are. With `retry` it waits behind them
- * for a disk that is full: store_settle() would not. */
+/* An empty write completes after all earlier writes. With `retry` it also waits behind
+ * them for a full disk, which store_settle() does not. */
 static void judge_later(struct active_run *active)
 {
     active->is_judged = true;
@@ -232,7 +234,7 @@ static void judge_later(struct active_run *active)
                  on_durable, active);
 }
 
-/* The verdict of a run that did not complete: no results are needed for that. */
+/* Return the verdict for a run that did not complete, which needs no results. */
 static json_t *judge_unfinished(const struct active_run *active, enum run_state state,
                                 const char *reason)
 {
@@ -259,7 +261,7 @@ static void end_now(struct active_run *active, enum run_state state, const char 
 
 /* ---- Its job ---- */
 
-/* The engine may say why the nodes have gone. */
+/* The batch engine may report why the nodes are gone. */
 static bool asks_job(const struct active_run *active, enum run_state state)
 {
     return state == RUN_FAILED && active->run->spec->launch.name &&

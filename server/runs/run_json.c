@@ -27,7 +27,7 @@ static bool is_alike(const struct run_rank *a, const struct run_rank *b)
             (a->reason && b->reason && strcmp(a->reason, b->reason) == 0));
 }
 
-/* Neighbours that are alike as one: there may be ten thousand, mostly all done. */
+/* Combine similar neighbouring ranks: there may be ten thousand, mostly all done. */
 static json_t *ranks_json(const struct run *run, const struct run_case *c)
 {
     int n = c->ranks ? run_case_nodes(run, c).world_size : 0, first = 0;
@@ -77,7 +77,7 @@ static json_t *case_json(const struct run *run, size_t index)
     return out;
 }
 
-/* Kept until an event changes the case: there may be ten thousand. */
+/* Cached until an event changes the case, since there may be ten thousand cases. */
 static json_t *packed_case(const struct run *run, size_t index)
 {
     struct run_case *c = run->cases ? &run->cases[index] : NULL;
@@ -125,7 +125,7 @@ static json_t *summary_json(const struct run *run)
         "wrong", (json_int_t)run->wrong, "skipped", (json_int_t)run->rows_skipped,
         "cases", "completed", count[CASE_COMPLETED], "failed", count[CASE_FAILED],
         "cancelled", count[CASE_CANCELLED], "skipped", count[CASE_SKIPPED], "curve",
-        json_copy(run->curve)); /* which grows */
+        json_copy(run->curve)); /* the curve still grows */
     if (run->spec->program.name)
         json_object_set_new(out, "metrics", run_metrics_json(&run->metrics));
     return out;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_log.c - the log of a run: events are folded, written, then shown */
+/* run_log.c - the log of a run: events are folded, written, then published */
 #include "server/runs/run_log.h"
 
 #include <stdarg.h>
@@ -20,7 +20,7 @@
 
 struct scheduler_watch {
     LIST_ENTRY(scheduler_watch) entry;
-    struct run_log *of; /* NULL once this has gone */
+    struct run_log *of; /* NULL once the log is destroyed */
     scheduler_event *event;
     void *arg;
 };
@@ -28,12 +28,12 @@ struct scheduler_watch {
 struct run_log {
     const struct services *services;
     struct run *run;
-    int64_t head; /* the latest event that was shown */
+    int64_t head; /* the latest published event */
     LIST_HEAD(, scheduler_watch) watches;
-    struct scheduler_watch *next; /* to be told, while they are told */
-    size_t pending;               /* events on their way to the disk */
-    int64_t
-        began_ns; /* so that what passed since is how long it ran, once it has begun */
+    struct scheduler_watch *next; /* the next watcher while watchers are notified */
+    size_t pending;               /* events being written to disk */
+    int64_t began_ns; /* start of the run's time: now - began_ns is how long the run has
+                         run */
     bool has_begun, is_done;
 };
 
@@ -69,7 +69,7 @@ bool run_log_is_done(const struct run_log *log)
     return log->is_done;
 }
 
-/* ---- Who watches ---- */
+/* ---- Watchers ---- */
 
 struct scheduler_watch *run_log_watch(struct run_log *log, scheduler_event *event,
                                       void *arg)
@@ -101,8 +101,8 @@ int64_t run_log_head(const struct run_log *log)
     return log->head;
 }
 
-/* Show them a durable event; NULL: there are no more. Any of them may be removed by the
- * one that is told. */
+/* Publish a durable event to all watchers; NULL: there are no more. A callback may
+ * remove any watcher. */
 static void tell(struct run_log *log, const struct store_event *event)
 {
     struct scheduler_watch *watch;
@@ -140,7 +140,7 @@ void run_log_drop(struct run_log *log, const struct error *err)
     settle(log);
 }
 
-/* An event of the server's own on its way to the disk. */
+/* One of the server's own events, being written to disk. */
 struct append {
     struct run_log *log;
     run_log_then *then;
@@ -164,14 +164,14 @@ static void on_written(void *arg, const struct error *err,
 
 /* ---- New events ---- */
 
-/* Lists find a run by its state, its nodes and its labels. */
+/* Lists select runs by state, nodes and labels. */
 static bool changes_row(const char *type)
 {
     return strcmp(type, "state") == 0 || strcmp(type, "placed") == 0 ||
            strcmp(type, "edit") == 0;
 }
 
-/* What an earlier attempt measured is not of the run that goes on. */
+/* Results of an earlier attempt do not count for the new one. */
 static bool starts_anew(const char *type, const json_t *body)
 {
     return strcmp(type, "case") == 0 &&

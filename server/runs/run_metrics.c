@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_metrics.c - what the figures that a program's ranks print add up to */
+/* run_metrics.c - aggregates of the metrics that a program's ranks print */
 #include "server/runs/run_metrics.h"
 
 #include <stdlib.h>

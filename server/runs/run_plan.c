@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_plan.c - the cases of a run that come later: of a pattern, round by round, and of
- * one without those that measure it again.
- *
- * Every combination and repeat of the run's matrix is a round of its own, all of them
- * before the plan's next groups: round r of the run is round r / turns of the plan, and
- * r % turns says which of them, as the number of a case does where there is no plan. */
+/* run_plan.c - the later cases of a run: the rounds of a pattern, and repeated
+ * measurements without one */
 #include "server/runs/run_plan.h"
 
 #include <assert.h>
@@ -19,7 +15,7 @@
 #include "server/plan/plan.h"
 #include "server/runs/run_nodes.h"
 
-/* ---- Cases that are new ---- */
+/* ---- New cases ---- */
 
 static int place_case(const struct run *run, struct run_case *c, const json_t *names)
 {
@@ -50,7 +46,7 @@ static void add_case(struct run *run, const json_t *about, const json_t *names)
     struct run_case c = {.round = round > 0 ? (size_t)round : 0,
                          .confirms = json_get_bool(about, "confirms", false)};
 
-    /* Without a pattern all cases are there before any of them is measured again. */
+    /* Without a pattern all cases exist before any is measured again. */
     if (run->spec->pattern == PATTERN_ALL ? !run->cases || !c.confirms
                                           : round < 0 || place_case(run, &c, names))
         return;
@@ -101,7 +97,8 @@ static size_t group_rows(const struct run_spec *spec, const long *ranks, size_t 
     return rows;
 }
 
-/* The run's rows with those of a round: what is slow adds to those that were expected. */
+/* Return the run's row count including a round's rows. Rounds that follow up on slow
+ * nodes add to the expected count. */
 static size_t rows_with(const struct run *run, size_t number,
                         const struct plan_round *round)
 {
@@ -122,7 +119,7 @@ static size_t rows_with(const struct run *run, size_t number,
 
 /* ---- The next round ---- */
 
-/* What the plan knows of the cases so far. */
+/* The plan's data about the cases so far. */
 struct past {
     struct culprit_node *names;
     struct culprit_group *groups;
@@ -150,7 +147,7 @@ static struct culprit_group *find_group(const struct past *past, size_t round,
     return NULL;
 }
 
-/* Without a figure it is of no use. */
+/* A completed case without a value is useless. */
 static enum culprit_state state_of(const struct run_case *c)
 {
     if (c->state == CASE_COMPLETED && median_of(&c->headline.busbw_gbs) > 0.0)
@@ -159,7 +156,7 @@ static enum culprit_state state_of(const struct run_case *c)
                                                                  : CULPRIT_NOT_RUN;
 }
 
-/* Repeats of a group are one: its figure is their mean, and none if a case failed. */
+/* Repeats of a group count as one: its value is their mean, or none if a case failed. */
 static void add_repeat(struct culprit_group *group, const struct run_case *c, size_t turn)
 {
     double value = median_of(&c->headline.busbw_gbs);
@@ -187,7 +184,7 @@ static void add_past(struct past *past, const struct run_case *c, size_t turns)
                                .confirms = c->confirms};
 }
 
-/* Only a pattern that seeks a culprit goes by what was measured. */
+/* Only a pattern that searches for a culprit depends on measured values. */
 static void collect_past(const struct run *run, struct past *past)
 {
     size_t turns = run_matrix_cases(run->spec);
@@ -215,7 +212,8 @@ static struct culprit_fleet fleet_of(const struct run *run, const struct past *p
                                   .mark = verdict_mark(run->backend, run->is_emulated)};
 }
 
-/* What the plan knew when it made the groups that are repeated now. */
+/* Return how many past groups the plan had when it made the groups that are repeated
+ * now. */
 static size_t before(const struct past *past, size_t round)
 {
     size_t n = past->n;
@@ -287,9 +285,9 @@ json_t *run_plan_verdict(const struct run *run)
     return verdict;
 }
 
-/* ---- What is expected ---- */
+/* ---- Expected sizes ---- */
 
-/* Groups of one size are taken to be alike. */
+/* Groups of one size are assumed to be alike. */
 size_t run_plan_rows(const struct run_spec *spec, const long *ranks, size_t n)
 {
     struct plan_size size = plan_size(spec, n);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scheduler.c - the queue: who runs next, and when a run has ended */
+/* scheduler.c - the queue: which run starts next, and when a run has ended */
 #include "server/runs/scheduler.h"
 
 #include <stddef.h>
@@ -33,30 +33,31 @@
 
 #define SECOND_NS INT64_C(1000000000)
 
-/* How often deadlines are looked at while a case is under way, and otherwise. */
+/* Interval between deadline checks: while a case is under way, and otherwise. */
 #define TICK_BUSY_MS 100
 #define TICK_IDLE_MS scaled_ms(500)
 
-/* A gap between ticks that says that the server itself was away: stopped, or kept from
- * its CPU. What agents said meanwhile waits in sockets and is read after the tick. */
+/* A gap between ticks that means that the server did not run: it was stopped or starved
+ * of CPU. Messages from agents meanwhile wait in sockets and are read after the tick. */
 #define AWAY_NS scaled_s_to_ns(2)
 
-/* More than what keeps a clock right does to it. */
+/* Clock synchronization changes the clock by less than this. */
 #define CLOCK_SET_S 2.0
 
-/* ---- One look at the queue: nodes that are kept for a run ---- */
+/* ---- One queue check: nodes reserved for a run ---- */
 
-/* A run that got no nodes: so do those like it, until more nodes are kept. */
+/* A run that got no nodes. Similar runs get the same refusal until more nodes are
+ * reserved. */
 struct reserve_refusal {
     const struct run_spec *spec; /* borrowed */
-    size_t n_kept;               /* nodes that were kept then */
+    size_t n_kept;               /* number of reserved nodes at that time */
     enum placement_outcome outcome;
     char *reason;
 };
 
 struct reserve {
     const struct node_registry *registry;
-    struct reservation *nodes; /* one per node of the registry, and one to spare */
+    struct reservation *nodes; /* one per registered node, and a spare one */
     size_t n_kept;
     struct reserve_refusal *refusals;
     size_t n_refusals, capacity;
@@ -82,12 +83,12 @@ static void reserve_begin(struct reserve *reserve, const struct node_registry *r
 {
     memset(reserve, 0, sizeof(*reserve));
     reserve->registry = registry;
-    /* The last is for nodes that are not registered (yet). */
+    /* The last entry is for nodes that are not registered (yet). */
     reserve->nodes =
         memory_zeroed(registry->count + 1, sizeof(*reserve->nodes), "reserved nodes");
 }
 
-/* The nodes of a placed run are its own, also when no case occupies them. */
+/* A placed run owns its nodes even when no case occupies them. */
 static void reserve_pool(struct reserve *reserve, const struct run *run)
 {
     static const struct reservation placed = {.is_kept = true};
@@ -135,9 +136,9 @@ static bool is_waiting(const struct placement *placement)
            placement->outcome == PLACEMENT_UNKNOWN;
 }
 
-/* Choose nodes for a waiting run. Call for the runs in the order in which they are
- * served, and release the placement. It has no nodes where an earlier run that is alike
- * got the same refusal. */
+/* Choose nodes for a waiting run. Call this for the runs in service order, and release
+ * the placement. The placement is empty if an earlier similar run got the same refusal.
+ */
 static void reserve_choose(struct reserve *reserve, const struct run_spec *spec,
                            struct placement *placement)
 {
@@ -152,8 +153,8 @@ static void reserve_choose(struct reserve *reserve, const struct run_spec *spec,
         note_refusal(reserve, refusal, spec, placement);
 }
 
-/* Keep what was chosen for the run, or what it waits for until then, unless it is kept
- * already. */
+/* Reserve the chosen nodes, or those that the run waits for until waits_until_ms, unless
+ * they are reserved already. */
 static void reserve_keep(struct reserve *reserve, const struct run *run,
                          int64_t waits_until_ms, const struct placement *placement)
 {
@@ -178,7 +179,8 @@ static void reserve_end(struct reserve *reserve)
 
 /* ---- A waiting run's nodes ---- */
 
-/* What is found of the nodes, unless nobody wants to know. A new object, or NULL. */
+/* Return the preflight findings for the run's nodes as a new object, or NULL if
+ * preflight is off. */
 static json_t *look_at_nodes(const struct run_spec *spec,
                              const struct placement *placement)
 {
@@ -191,8 +193,8 @@ static json_t *look_at_nodes(const struct run_spec *spec,
                            placement->n_nodes, &use, false);
 }
 
-/* What the links of the nodes allow, where all ranks are one communicator on them. A new
- * object, or NULL. */
+/* Return the bandwidth ceiling of the nodes' links, if all ranks form one communicator
+ * on them. A new object, or NULL. */
 static json_t *find_ceiling(const struct run_spec *spec,
                             const struct placement *placement)
 {
@@ -246,7 +248,7 @@ static void place(struct active_run *active, const struct placement *placement)
                       1e3);
 }
 
-/* Tell, once per change, why a run is not running yet. */
+/* Log why a run is not running yet, once per change. */
 static void explain_wait(struct active_run *active, enum run_state state,
                          const char *reason)
 {
@@ -262,8 +264,7 @@ static int64_t wait_limit_ns(const struct active_run *active)
     return active->run->spec->nodes.wait_s * SECOND_NS;
 }
 
-/* The time that wait_s limits runs only while nodes are missing, not while they are busy.
- */
+/* wait_s limits the time with missing nodes, not with busy ones. */
 static void note_wait(struct active_run *active, bool is_missing, int64_t now_ns)
 {
     if (active->waiting_since_ns)
@@ -289,7 +290,7 @@ static void fail_waiting(struct active_run *active, const char *reason)
     run_end(active, RUN_FAILED, reason);
 }
 
-/* A run that wants nothing to be found does not start on nodes of which something is. */
+/* Fail a run that requires a clean preflight if its nodes have findings. */
 static void refuse_sick(struct active_run *active)
 {
     const struct run *run = active->run;
@@ -328,9 +329,9 @@ static long count_group(const struct node_registry *nodes, const char *group)
     return n;
 }
 
-/* Whether the run may look for nodes: one that has its own from an engine waits until its
- * job runs. If all its nodes have registered, it does; the engine's answer comes later.
- */
+/* Whether the run may search for nodes. A run with nodes from a batch engine waits until
+ * its job runs. Registration of all its nodes suffices, since the engine's answer comes
+ * later. */
 static bool has_launched(struct active_run *active)
 {
     const struct scheduler *scheduler = active->scheduler;
@@ -362,8 +363,8 @@ static bool has_launched(struct active_run *active)
     return state == JOB_RUNNING;
 }
 
-/* What can let a waiting run begin or end though no node changed: its cancellation, its
- * job, or the end of its wait. */
+/* Handle the events other than node changes that let a waiting run begin or end: its
+ * cancellation, its job, or the end of its wait. */
 static void tick_waiting(struct active_run *active, int64_t now_ns)
 {
     bool had_job = active->has_job;
@@ -388,7 +389,7 @@ void scheduler_cancel_active(struct active_run *active, const char *reason)
     wake_queue(active->scheduler->services.wake);
 }
 
-/* Whether the run is a background run that was not cancelled and has the node. */
+/* Whether the run is a background run that occupies the node and is not cancelled yet. */
 static bool has_to_yield(const struct active_run *active, const struct node *node)
 {
     const struct run *run = active->run;
@@ -401,7 +402,8 @@ static bool has_to_yield(const struct active_run *active, const struct node *nod
     return false;
 }
 
-/* Cancel the background runs on nodes that a run waits for, if it can begin then. */
+/* Cancel the background runs on the nodes that a run waits for, if the run can begin
+ * then. */
 static void clear_background(struct active_run *active, const struct reserve *reserve,
                              const struct placement *placement)
 {
@@ -440,10 +442,10 @@ static void find_nodes(struct active_run *active, struct reserve *reserve, int64
     case PLACEMENT_READY:
         place(active, &placement);
         refuse_sick(active);
-        /* Its first cases begin now: one commit makes both durable. */
+        /* Start the run's first cases now: one commit makes both durable. */
         if (!active_run_is_over(active))
             rounds_tick(active, now_ns);
-        /* Nodes that it shares are kept for it in this look alone. */
+        /* Shared nodes are reserved for the run in this check only. */
         if (active->run->spec->share)
             wake_queue(scheduler->services.wake);
         break;
@@ -540,8 +542,8 @@ static void tick_runs(struct scheduler *scheduler, int64_t now_ns)
 
 /* ---- Jobs of launched runs ---- */
 
-/* A run that has not ended needs its job, also while it is judged: it may be measured
- * again. */
+/* A run needs its job until the run has ended, even while it is judged: it may be
+ * measured again. */
 static bool is_group_needed(const struct scheduler *scheduler, const char *group)
 {
     for (size_t i = 0; i < scheduler->runs->n; i++) {
@@ -554,8 +556,8 @@ static bool is_group_needed(const struct scheduler *scheduler, const char *group
     return false;
 }
 
-/* A job is needed by its runs, and until what the last case left on its nodes has ended.
- */
+/* A job is needed by its runs, and until the last case's workers on its nodes have
+ * ended. */
 static void release_jobs(struct scheduler *scheduler)
 {
     struct jobs *jobs = scheduler->config.jobs;
@@ -572,8 +574,8 @@ static void release_jobs(struct scheduler *scheduler)
     jobs_release(jobs);
 }
 
-/* Nodes of a job that has ended never come back. A run that needs them yet says how they
- * went. */
+/* Nodes of an ended job never come back. A run that still needs them reports how they
+ * left. */
 static void forget_launched(struct scheduler *scheduler)
 {
     struct error err;
@@ -587,11 +589,13 @@ static void forget_launched(struct scheduler *scheduler)
             is_group_needed(scheduler, node->group))
             continue;
         snprintf(name, sizeof(name), "%s", node->name);
-        agents_forget(scheduler->agents, name, &err); /* or later: it is being stored */
+        agents_forget(
+            scheduler->agents, name,
+            &err); /* on failure, a later tick retries: the node is being stored */
     }
 }
 
-/* Nobody was silent or late while we did not listen. */
+/* Do not count the server's own absence as an agent's silence or delay. */
 static void excuse_absence(struct scheduler *scheduler, int64_t now_ns)
 {
     int64_t away_ns = scheduler->ticked_ns ? now_ns - scheduler->ticked_ns : 0;
@@ -606,8 +610,8 @@ static void excuse_absence(struct scheduler *scheduler, int64_t now_ns)
         node_excuse(scheduler->nodes.nodes[i], away_ns);
 }
 
-/* How long a run has taken is stored anew when somebody sets the clock: after a restart
- * the time of its last event would say something else. */
+/* Store the duration of each run again when the clock is set. After a restart the time
+ * of the run's last event would give a wrong duration. */
 static void notice_set_clock(struct scheduler *scheduler, struct clock_time now)
 {
     int64_t offset_ms = now.wall_ms - now.monotonic_ns / 1000000;
@@ -656,11 +660,11 @@ static void on_wake(void *arg)
     struct scheduler *scheduler = arg;
 
     scheduler_tick(scheduler);
-    /* A case may have begun or ended: let its clock take effect now. */
+    /* A case may have begun or ended: apply its tick interval now. */
     uv_timer_again(&scheduler->tick);
 }
 
-/* ---- Life ---- */
+/* ---- Lifetime ---- */
 
 struct scheduler *scheduler_create(uv_loop_t *loop, const struct scheduler_config *config)
 {
@@ -707,8 +711,7 @@ static void on_timer_closed(uv_handle_t *handle)
 void scheduler_close(struct scheduler *scheduler, void (*closed)(void *arg), void *arg)
 {
     scheduler->is_closing = true;
-    /* Whoever is told that this is closed closes the rendezvous, with every store in it.
-     */
+    /* The callback for the close also closes the rendezvous with all its stores. */
     cases_close(scheduler->cases);
     judge_queue_close(scheduler->judge_queue);
     scheduler->closed = closed;

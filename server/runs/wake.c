@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wake.c - when the scheduler next looks at its deadlines, and whether at its queue */
+/* wake.c - when the scheduler next checks its deadlines, and whether it checks its queue
+ */
 #include "server/runs/wake.h"
 
 #include <stdlib.h>
