@@ -155,11 +155,14 @@ static json_t *on_cases(void *arg)
     json_t *cases = json_array();
 
     for (size_t i = 0; i < node->n_held; i++) {
-        const struct case_id *id = &node->held[i].id;
+        const struct held *held = &node->held[i];
+        json_t *one = json_pack("{s:s, s:I, s:I}", "run", held->id.run, "case",
+                                (json_int_t)held->id.number, "attempt",
+                                (json_int_t)held->id.attempt);
 
-        json_array_append_new(cases, json_pack("{s:s, s:I, s:I}", "run", id->run, "case",
-                                               (json_int_t)id->number, "attempt",
-                                               (json_int_t)id->attempt));
+        if (held->seq > 0)
+            json_object_set_new(one, "gone", json_integer((json_int_t)held->seq));
+        json_array_append_new(cases, one);
     }
     return cases;
 }

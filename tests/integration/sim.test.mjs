@@ -149,7 +149,7 @@ describe('the simulation', { concurrency: 4 }, () => {
     assert.equal(verdictOf(run, 'lateness').answer, 'late_rank', verdictOf(run, 'lateness').sentence);
     assert.match(
       verdictOf(run, 'lateness').sentence,
-      /^rank 1 on node-2 .*\b(\d+) of \1 rows: .*\b(?:19999|20\d{3})\S* us .* \(by one clock\): the host/,
+      /^rank 1 on node-2 .*\b(\d+) of \1 rows: .*\b(?:19999|20\d{3})\S* us .* \(by one clock\); .*the host/,
     );
     assert.deepEqual((await server.get(`/api/v1/runs/${id}/verdict`)).verdicts, run.verdicts);
     const text = await server.get(`/api/v1/runs/${id}/events?format=text`);
