@@ -20,5 +20,8 @@ run=$(printf '%s\n' "$out" | sed -n 's/^# run \([0-9a-z]*\) .*/\1/p' | head -n 1
 printf 'Authorization: Bearer %s\n' "${token:-none}" |
     curl -sS -f -H @- ${RINGBENCH_CA_FILE:+--cacert "$RINGBENCH_CA_FILE"} \
         "$api/compare?base=$run&base_env=NCCL_ALGO=Ring&head_env=NCCL_ALGO=Tree&format=text" || exit 3
-ringbench results "$run" tuner >"$file" || exit 3
+ringbench results "$run" tuner >"$file.new" && mv "$file.new" "$file" || {
+    rm -f "$file.new"
+    exit 3
+}
 echo "$file: $(grep -c '^[^#]' "$file") settings that beat NCCL's own choice"
