@@ -139,23 +139,37 @@ void pci_describe(json_t *object, const char *root, const char *dir)
 #define NVIDIA 0x10de
 #define DISPLAY 0x03
 
+struct gpu_dir {
+    char
+        path[FIELDS_PATH_MAX]; /* of lower-case digits, padded: in the order of the bus */
+};
+
+static int compare_dirs(const void *a, const void *b)
+{
+    return strcmp(((const struct gpu_dir *)a)->path, ((const struct gpu_dir *)b)->path);
+}
+
+/* hwloc visits devices by the memory domain that they are near to. */
 json_t *pci_gpus(hwloc_topology_t topology, const char *root)
 {
     json_t *list = json_array();
+    struct gpu_dir dirs[GPUS_MAX];
+    size_t n = 0;
 
     for (hwloc_obj_t device = hwloc_get_next_pcidev(topology, NULL); device;
          device = hwloc_get_next_pcidev(topology, device)) {
         const struct hwloc_pcidev_attr_s *pci = &device->attr->pcidev;
-        char dir[FIELDS_PATH_MAX];
-        json_t *gpu;
 
-        if (pci->vendor_id != NVIDIA || pci->class_id >> 8 != DISPLAY ||
-            json_array_size(list) >= GPUS_MAX)
-            continue;
-        snprintf(dir, sizeof(dir), "/sys/bus/pci/devices/%04x:%02x:%02x.%x", pci->domain,
-                 pci->bus, pci->dev, pci->func);
-        gpu = json_object();
-        pci_describe(gpu, root, dir);
+        if (pci->vendor_id == NVIDIA && pci->class_id >> 8 == DISPLAY && n < GPUS_MAX)
+            snprintf(dirs[n++].path, sizeof(dirs[0].path),
+                     "/sys/bus/pci/devices/%04x:%02x:%02x.%x", pci->domain, pci->bus,
+                     pci->dev, pci->func);
+    }
+    qsort(dirs, n, sizeof(dirs[0]), compare_dirs);
+    for (size_t i = 0; i < n; i++) {
+        json_t *gpu = json_object();
+
+        pci_describe(gpu, root, dirs[i].path);
         json_array_append_new(list, gpu);
     }
     return list;

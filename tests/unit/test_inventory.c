@@ -105,6 +105,37 @@ TEST(gpus_are_in_the_order_of_the_bus)
     json_decref(all);
 }
 
+/* hwloc visits devices by the memory domain that they are near to. */
+TEST(gpus_of_memory_domains_are_in_the_order_of_the_bus)
+{
+    static const char *const in_order[] = {"0000:0f:00.0", "0000:97:00.0"};
+    json_t *all, *gpus;
+    char path[128];
+
+    put("/sys/devices/system/cpu/online", "0-1\n");
+    put("/sys/devices/system/cpu/possible", "0-1\n");
+    put_cpu(0, "0", "1", "1");
+    put_cpu(1, "1", "2", "2");
+    put("/sys/devices/system/node/online", "0-1\n");
+    put("/sys/devices/system/node/node0/cpumap", "1\n");
+    put("/sys/devices/system/node/node1/cpumap", "2\n");
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/class", in_order[i]);
+        put(path, "0x030200\n");
+        snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/vendor", in_order[i]);
+        put(path, "0x10de\n");
+        snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/local_cpus", in_order[i]);
+        put(path, i == 0 ? "2\n" : "1\n");
+    }
+    all = inventory_read(root);
+    gpus = json_object_get(all, "gpus");
+    assert_int_equal(json_array_size(gpus), 2);
+    for (size_t i = 0; i < 2; i++)
+        assert_string_equal(json_get_str(json_array_get(gpus, i), "pci", ""),
+                            in_order[i]);
+    json_decref(all);
+}
+
 TEST(reads_the_systems_name)
 {
     json_t *os;
