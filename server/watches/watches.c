@@ -128,9 +128,10 @@ static void put_node(struct watches *watches, const char *name, struct store_wri
 
     if (!node)
         return;
-    json_object_del(watches->suspects, name);
     if (standing_is_suspect(node))
         json_object_set(watches->suspects, name, node);
+    else if (json_object_del(watches->suspects, name) == 0)
+        scheduler_set_suspects(watches->config.scheduler, watches->suspects);
     store_write_watched(write, "node", name, is_clean ? NULL : node);
     if (is_clean)
         json_object_del(watches->nodes, name);
@@ -293,8 +294,7 @@ static const char *identity_of(const struct watches *watches, const char *name)
     return node ? json_get_str(node->inventory, "hostid", node->boot_id) : "";
 }
 
-/* A single slow node may become a suspect; of a link or a rack nobody knows which node
- * is.
+/* A single slow node may become a suspect; of a link or a rack nobody knows which one is.
  */
 static enum standing_news judge_node(struct watch *watch, const json_t *run,
                                      const struct chain_step *step, const char *name)

@@ -296,6 +296,25 @@ describe('watches', { concurrency: 3 }, () => {
     assert.deepEqual(await suspects(), []);
   });
 
+  test('a run that waits for a suspect begins when that is cleared', limit, async (t) => {
+    const calendar = new Calendar(t);
+    const server = await startServer(t, { env: calendar.env });
+    await startFleet(t, server, 4, ['--ranks', '2']);
+    const id = await addWatch(server, { name: 'nightly', every: '24h', spec: slowPairs('sim-2') });
+    await sweepsAre(server, id, 1);
+    calendar.move(day);
+    await sweepsAre(server, id, 2);
+    const waiting = await server.run({
+      ...sim,
+      avoid_suspects: true,
+      nodes: { names: ['sim-2'], wait_s: 600 },
+    });
+    await new Promise((resolve) => setTimeout(resolve, 2000));
+    assert.equal((await server.getRun(waiting.id)).state, 'waiting_for_nodes');
+    assert.equal((await server.request('DELETE', '/api/v1/suspects/sim-2')).status, 204);
+    assert.equal((await server.runEnds(waiting.id, 20000)).state, 'completed');
+  });
+
   test('a clock that is set back does not put a watch off', limit, async (t) => {
     const calendar = new Calendar(t);
     calendar.move(30 * day);
