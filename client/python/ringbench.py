@@ -127,15 +127,16 @@ class Client:
 
     def events(self, run, after=0, results=True):
         """Iterate over the run's events from the one after `after` on, until it has ended."""
-        lost_at = None
+        lost_at, is_over = None, False
         while True:
+            is_empty = False
             query = {"after": after, "results": int(results), "format": "ndjson"}
             try:
                 with self._open("events", run, query) as answer:
-                    lost_at = None
+                    is_empty = True
                     for line in answer:
                         event = json.loads(line.decode())
-                        after = event["id"]
+                        lost_at, is_empty, after = None, False, event["id"]
                         yield event
                         if event["type"] == "state" and event["state"] in FINAL_STATES:
                             return
@@ -146,6 +147,10 @@ class Client:
                 # Cut off, perhaps within a line: go on after the last whole event.
                 if self._is_final(error):
                     raise Unreachable("{}: {}".format(self.url, error)) from error
+                is_empty = False
+            if is_empty and is_over:
+                return  # there is nothing after `after`
+            is_over = is_empty and self.get(run)["state"] in FINAL_STATES
             lost_at = lost_at or time.monotonic()
             if time.monotonic() - lost_at > self._retry_s:
                 raise Unreachable("{}: the events of run {} broke off".format(self.url, run))
@@ -167,7 +172,7 @@ class Client:
         end = None if timeout_s is None else time.monotonic() + timeout_s
         while True:
             left = self._timeout_s / 2 if end is None else end - time.monotonic()
-            wait_s = max(0, min(int(left), self._timeout_s // 2))
+            wait_s = max(0, min(int(left), int(self._timeout_s / 2)))
             answer = self._call("gate", run, {"wait": wait_s})
             if answer["state"] in FINAL_STATES:
                 return answer

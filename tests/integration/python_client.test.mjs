@@ -134,6 +134,23 @@ except TimeoutError: print(json.dumps(client.cancel(run["id"])["id"] == run["id"
     assert.equal(running, true);
   });
 
+  test('a stream after the last event ends, and a timeout may be a fraction', limit, async (t) => {
+    const { server } = await startCluster(t, 1);
+    const run = await server.runToEnd(quick);
+    const [events, rest, gate] = await answers(
+      t,
+      server,
+      `
+events = list(client.events("${run.id}"))
+print(len(events))
+print(json.dumps(list(client.events("${run.id}", after=events[-1]["id"]))))
+print(json.dumps(ringbench.Client(timeout_s=5.5).gate("${run.id}", timeout_s=20)["state"]))
+`,
+    );
+    assert.ok(events > 5);
+    assert.deepEqual([rest, gate], [[], 'completed']);
+  });
+
   test('a stream outlives a restart of the server, with each event once', limit, async (t) => {
     const { server } = await startCluster(t, 2);
     const program = python(
