@@ -172,7 +172,7 @@ class Client:
         end = None if timeout_s is None else time.monotonic() + timeout_s
         while True:
             left = self._timeout_s / 2 if end is None else end - time.monotonic()
-            wait_s = max(0, min(int(left), int(self._timeout_s / 2)))
+            wait_s = max(0, min(int(left), max(1, int(self._timeout_s / 2))))
             answer = self._call("gate", run, {"wait": wait_s})
             if answer["state"] in FINAL_STATES:
                 return answer
@@ -218,8 +218,10 @@ class Client:
 
     @staticmethod
     def _is_final(error):
-        """A certificate that is not trusted stays so."""
-        return isinstance(getattr(error, "reason", error), ssl.SSLError)
+        """A certificate that is not trusted stays so; a handshake that broke off does not."""
+        reason = getattr(error, "reason", error)
+        return isinstance(reason, ssl.SSLError) and not isinstance(
+            reason, (ssl.SSLEOFError, ssl.SSLZeroReturnError))
 
     def _open(self, name, run=None, query=None, body=None, headers=None):
         method, path, known = OPERATIONS[name]

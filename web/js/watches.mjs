@@ -59,17 +59,22 @@ export function runsAddress(id, since = null, until = null) {
   return `/?${params}`;
 }
 
-/** All watches with their nodes. One that has measured nothing since is taken from `known`, by ids.
+/** All watches with their nodes. One that has measured nothing since is taken from `known`, by ids; one that
+ * was deleted meanwhile is left out.
  * @param {{ watches(): Promise<Schema.WatchList>, watch(id: string): Promise<Schema.Watch> }} api
  * @param {Map<string, Schema.Watch>} known */
 export async function readWatches(api, known) {
   const { watches } = await api.watches();
-  for (const { id, counts } of watches) {
+  const read = async ({ id, counts }) => {
     if (!known.has(id) || known.get(id)?.counts.runs !== counts.runs) {
       known.set(id, await api.watch(id));
     }
-  }
-  return watches.map(({ id }) => known.get(id));
+    return known.get(id);
+  };
+  const whole = watches.map((watch) =>
+    read(watch).catch((error) => (error.status === 404 ? null : Promise.reject(error))),
+  );
+  return (await Promise.all(whole)).filter((watch) => watch !== null);
 }
 
 /** The latest level of each node that a watch has measured, by its name; `unreal` is a word for one that

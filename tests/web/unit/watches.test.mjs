@@ -100,6 +100,20 @@ test('a watch is read again only when a run of it has ended', async () => {
   assert.deepEqual(asked, ['1ngc13d9jrqf', 'idle', '1ngc13d9jrqf']);
 });
 
+test('a watch that was deleted between the list and its own answer is left out', async () => {
+  const gone = Object.assign(new Error('no such watch'), { status: 404 });
+  const api = {
+    watches: async () => ({ watches: [sampleWatch([], { id: 'here' }), sampleWatch([], { id: 'gone' })] }),
+    watch: async (id) => (id === 'gone' ? Promise.reject(gone) : sampleWatch([], { id })),
+  };
+  assert.deepEqual(
+    (await readWatches(api, new Map())).map(({ id }) => id),
+    ['here'],
+  );
+  gone.status = 500;
+  await assert.rejects(readWatches(api, new Map()), /no such watch/);
+});
+
 test('the time of a level is that of the run that had one', () => {
   const pairs = { measured: '2030-01-01T00:00:00.000Z', run: 'pairs' };
   const levels = levelsOf([

@@ -62,7 +62,7 @@ function Watch({ app, watch, access, again }) {
         () => {},
       );
     }
-  }, [coverage.stale]);
+  }, [coverage.stale, watch.counts.runs]);
   const act = async () => {
     try {
       await app.api.json(`/api/v1/watches/${id}/${verb}`, { method: 'POST' });
