@@ -116,6 +116,12 @@ TEST(says_under_which_conditions_a_case_ran)
         CONDITIONS "\"a\"," NOT ",\"notes\":[\"x\"]}",
         CONDITIONS "\"b\"," CORE ",\"notes\":[\"y\"]}",
         CASE("2", "failed"),
+        /* A case so short that a node's last conditions come before it is seen to run. */
+        CASE("3", "rendezvous"),
+        CONDITIONS "\"b\"," NOT ",\"notes\":[]}",
+        CONDITIONS "\"b\"," NOT ",\"seconds\":0.1,\"notes\":[]}",
+        CASE("3", "running"),
+        CASE("3", "completed"),
     };
     struct run_text *text = create(1);
     struct buf out;
@@ -126,7 +132,8 @@ TEST(says_under_which_conditions_a_case_ran)
     assert_string_equal(out.data, "# ranks bound to a core each\n"
                                   "# b: it was hot; and loud\n"
                                   "# ranks not bound: 4 ranks, but 2 cores (a)\n"
-                                  "# a: x (and 1 more node)\n");
+                                  "# a: x (and 1 more node)\n"
+                                  "# ranks not bound: 4 ranks, but 2 cores (b)\n");
     run_text_destroy(text);
     buf_release(&out);
 }
