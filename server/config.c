@@ -248,7 +248,7 @@ static int finish(struct config *config, struct error *err)
         return error_prefix(err, "--rendezvous-listen");
     if (config->standing_allow && !config->standing_listen)
         return error_set(err, ERROR_INVALID,
-                         "--rendezvous-allow is for a --rendezvous-listen");
+                         "--rendezvous-allow needs --rendezvous-listen");
     if (config->lease_s <= config->poll_s)
         return error_set(err, ERROR_INVALID,
                          "--lease-s %ld must be more than --poll-s %ld, or idle agents "

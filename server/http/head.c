@@ -109,8 +109,7 @@ int head_check(struct MHD_Connection *mhd, const struct head_line *line, bool *i
         return error_set(err, ERROR_INVALID,
                          "there are both Content-Length and Transfer-Encoding");
     if (walk.codings > 1 || (walk.codings == 1 && !walk.is_chunked))
-        return error_set(err, ERROR_INVALID,
-                         "the only Transfer-Encoding taken is chunked");
+        return error_set(err, ERROR_INVALID, "Transfer-Encoding must be chunked");
     if (is_lenient && !is_whole(line, &walk, size))
         return error_set(
             err, ERROR_INVALID,

@@ -428,7 +428,7 @@ static int settle_table(struct import_table *table, const struct import_hints *h
     if (settle_ranks(table, hints->ranks, err))
         return -1;
     if (table->ranks % table->groups != 0)
-        return error_set(err, ERROR_INVALID, "%d ranks do not make %d like groups",
+        return error_set(err, ERROR_INVALID, "%d ranks cannot form %d equal groups",
                          table->ranks, table->groups);
     for (size_t i = 0; i < table->n_rows && table->format == IMPORT_OSU; i++)
         settle_osu_row(table, &table->rows[i]);

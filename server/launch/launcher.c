@@ -205,7 +205,7 @@ static struct launcher *parse(const char *name, json_t *file, const char *config
     launcher->config_dir = memory_text(config_dir, "a launcher");
     launcher->refs = 1;
     if (!program_name_is_valid(name))
-        problems_add(problems, "", "the file's name is none for a launcher");
+        problems_add(problems, "", "the file name is not a valid launcher name");
     spec_fields_read_into(&fields, file, launcher, "", problems);
     if (problems->count == before)
         check_templates(launcher, problems);

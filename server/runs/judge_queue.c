@@ -148,7 +148,7 @@ static int find_and_compare(sqlite3 *db, const struct store_base_query *query,
     else if (found)
         error_set(err, ERROR_NOT_FOUND, "%s",
                   query->last ? "there is no completed run like it"
-                              : "there is no baseline that it is like");
+                              : "no baseline matches this run");
     json_decref(found);
     return result;
 }

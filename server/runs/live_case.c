@@ -330,7 +330,7 @@ static void fail_silent_ranks(struct live_case *live, const struct run_node *nod
 {
     for (int i = node->first_rank; i < node->first_rank + node->ranks; i++)
         if (live->stage != STAGE_ENDING)
-            fail_rank(live, i, why ? why : "its worker ended without a word");
+            fail_rank(live, i, why ? why : "its worker exited without a result");
 }
 
 /* Mark run node i as free of workers. */

@@ -148,8 +148,7 @@ int node_claim_room(const struct node_registry *nodes, long max_nodes,
         return 1;
     if (is_crowded)
         return error_set(err, ERROR_LIMIT,
-                         "the server knows %zu nodes that are alive, as many as it may "
-                         "(--max-nodes)",
+                         "%zu nodes are alive, which is the limit (--max-nodes)",
                          nodes->count);
     if (is_heavy)
         return error_set(err, ERROR_LIMIT,

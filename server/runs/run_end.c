@@ -171,7 +171,7 @@ static void explain_not_again(const struct active_run *active, char *text, size_
         return;
     }
     if (run_log_ran_ns(active->log) + taken_ns > run->spec->timeout_s * SECOND_NS)
-        snprintf(text, size, "the run's timeout_s leaves no time for it");
+        snprintf(text, size, "the run's timeout_s leaves no time to measure again");
     for (size_t i = 0; i < run->pool.n; i++) {
         const char *name = run->pool.items[i].name;
         const struct node *node = node_find(&active->scheduler->nodes, name);

@@ -311,7 +311,7 @@ int store_ops_renew_values(sqlite3 *db, struct error *err)
         rc = store_sql_exec(db, "COMMIT");
     if (rc == SQLITE_OK)
         return 0;
-    store_sql_error(err, db, "cannot note whose values are due");
+    store_sql_error(err, db, "cannot mark runs for new trend values");
     store_sql_exec(db, "ROLLBACK");
     return -1;
 }

@@ -27,8 +27,9 @@ static void check_on(json_t *on, const char *pointer, struct problems *problems)
         is_right =
             is_right && json_has_string(events, json_string_value(json_array_get(on, i)));
     if (!is_right)
-        problems_add(problems, pointer,
-                     "must be an array of fail, culprit, recovered and stale");
+        problems_add(
+            problems, pointer,
+            "must be an array of one or more of fail, culprit, recovered, stale");
     json_decref(events);
 }
 

@@ -430,7 +430,7 @@ if [ "$2" = true ]; then echo "rate: 7"; fi
     const spec = { ...sim({ SIM_NOISE: '0.005' }), repeats: 5, baseline: {} };
     const first = await judged(server, spec);
     assert.deepEqual(answers(first.checks), { completed: 'pass', baseline: 'not_evaluated' });
-    assert.equal(first.checks.baseline.sentence, 'there is no baseline that it is like');
+    assert.equal(first.checks.baseline.sentence, 'no baseline matches this run');
     const accepted = await server.request('POST', '/api/v1/baselines', {
       body: JSON.stringify({ run: first.id, by: 'test', why: 'the first' }),
     });

@@ -42,11 +42,10 @@ TEST(a_stop_ends_a_call_that_hangs)
 {
     static const struct {
         const char *emulation, *names; /* in rank 2's error */
-    } cases[] = {
-        {"devices=4,group_hangs@2=3", "told to stop, inside of NCCL (all_reduce)"},
-        {"devices=4,hang_cudaMemcpyAsync@2", "CUDA (cudaMemcpyAsync)"},
-        {"devices=4,hang_cudaSetDevice@2", "CUDA (cudaSetDevice)"},
-        {"devices=4,hang_cudaStreamQuery", "CUDA (cudaStreamQuery)"}};
+    } cases[] = {{"devices=4,group_hangs@2=3", "stopped while inside NCCL (all_reduce)"},
+                 {"devices=4,hang_cudaMemcpyAsync@2", "CUDA (cudaMemcpyAsync)"},
+                 {"devices=4,hang_cudaSetDevice@2", "CUDA (cudaSetDevice)"},
+                 {"devices=4,hang_cudaStreamQuery", "CUDA (cudaStreamQuery)"}};
 
     nccl_write_case(nccl_endless, "");
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {

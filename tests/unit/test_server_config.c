@@ -74,7 +74,7 @@ TEST(refuses_with_a_sentence_that_says_why)
         {{"--rendezvous-ports", "1-2x", NULL}, "range of ports"},
         {{"--rendezvous-ports", "", NULL}, "range of ports"},
         {{"--rendezvous-listen", "29400", NULL}, "--rendezvous-listen: '29400' is not"},
-        {{"--rendezvous-allow", "10.0.0.0/8", NULL}, "for a --rendezvous-listen"},
+        {{"--rendezvous-allow", "10.0.0.0/8", NULL}, "needs --rendezvous-listen"},
         {{"--rendezvous-ttl-s", "0", NULL}, "--rendezvous-ttl-s"},
         {{"--rendezvous-id-mib", "1000", NULL}, "--rendezvous-id-mib"},
         {{"--log-level", "loud", NULL}, "--log-level"},

@@ -54,8 +54,8 @@ static void report_stop(struct watchdog *watchdog, const char *what)
 {
     struct error error = {0};
 
-    error_set(&error, ERROR_UNAVAILABLE, "told to stop, inside of %s (%s)",
-              library_of(what), what);
+    error_set(&error, ERROR_UNAVAILABLE, "stopped while inside %s (%s)", library_of(what),
+              what);
     end(watchdog, &error, -1);
 }
 
