@@ -503,8 +503,7 @@ static void take_timings(struct ncclog *log, const struct pieces *pieces,
 }
 
 /* Parse "init.cc:84 -> 3", NCCL's trace of an error. Before init is complete, a trace
- * from init or its callees means that init failed; code 7 means that it is in progress.
- * */
+ * from init or its callees means that init failed; code 7 means that init goes on. */
 static void take_trace(struct ncclog *log, const struct pieces *pieces, const char *about)
 {
     long code = pieces->at[1].number;

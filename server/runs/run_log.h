@@ -34,8 +34,8 @@ bool run_log_is_done(const struct run_log *log);
 /* Fold an event (body stolen) into the run, make it durable, then publish it to watchers
  * and request a tick. All events, including those from agents, follow one rule. The
  * model applies an event when the event enters the write queue, and the queue is written
- * in order. So the model always equals the future log, and a crash loses only events
- * that were neither published nor acknowledged. */
+ * in order. The model is therefore what the log becomes once the queue is written, and a
+ * crash loses only events that were neither published nor acknowledged. */
 void run_log_append(struct run_log *log, const char *type, json_t *body);
 
 /* Fold an event (body borrowed) and add it to a write, which must be the next one

@@ -78,12 +78,24 @@ TEST(reads_memory)
     assert_int_equal(inventory_memory_bytes(root), INT64_C(16316412) * 1024);
 }
 
+/* The inventory lists the GPUs of these addresses, in this order. */
+static void check_gpus(const char *const *addresses, size_t n)
+{
+    json_t *all = inventory_read(root);
+    const json_t *gpus = json_object_get(all, "gpus");
+
+    assert_int_equal(json_array_size(gpus), n);
+    for (size_t i = 0; i < n; i++)
+        assert_string_equal(json_get_str(json_array_get(gpus, i), "pci", ""),
+                            addresses[i]);
+    json_decref(all);
+}
+
 /* Their addresses are hexadecimal: 9d comes after 97. */
 TEST(gpus_are_in_the_order_of_the_bus)
 {
     static const char *const in_order[] = {"0000:0f:00.0", "0000:97:00.0", "0000:9d:00.0",
                                            "0001:07:00.0"};
-    json_t *all, *gpus;
     char path[128];
 
     for (size_t i = 0; i < 4; i++) {
@@ -96,20 +108,13 @@ TEST(gpus_are_in_the_order_of_the_bus)
     put("/sys/bus/pci/devices/0000:98:00.0/vendor", "0x1002\n");
     put("/sys/bus/pci/devices/0000:99:00.0/class", "0x068000\n");
     put("/sys/bus/pci/devices/0000:99:00.0/vendor", "0x10de\n");
-    all = inventory_read(root);
-    gpus = json_object_get(all, "gpus");
-    assert_int_equal(json_array_size(gpus), 4);
-    for (size_t i = 0; i < 4; i++)
-        assert_string_equal(json_get_str(json_array_get(gpus, i), "pci", ""),
-                            in_order[i]);
-    json_decref(all);
+    check_gpus(in_order, 4);
 }
 
 /* hwloc visits devices by the memory domain that they are near to. */
 TEST(gpus_of_memory_domains_are_in_the_order_of_the_bus)
 {
     static const char *const in_order[] = {"0000:0f:00.0", "0000:97:00.0"};
-    json_t *all, *gpus;
     char path[128];
 
     put("/sys/devices/system/cpu/online", "0-1\n");
@@ -127,13 +132,7 @@ TEST(gpus_of_memory_domains_are_in_the_order_of_the_bus)
         snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/local_cpus", in_order[i]);
         put(path, i == 0 ? "2\n" : "1\n");
     }
-    all = inventory_read(root);
-    gpus = json_object_get(all, "gpus");
-    assert_int_equal(json_array_size(gpus), 2);
-    for (size_t i = 0; i < 2; i++)
-        assert_string_equal(json_get_str(json_array_get(gpus, i), "pci", ""),
-                            in_order[i]);
-    json_decref(all);
+    check_gpus(in_order, 2);
 }
 
 TEST(reads_the_systems_name)
