@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# bundle.cmake - what browsers get. TO: index.html and what it names, each in one file of
-# assets/ whose name has the hash of its content, so that a server may call it immutable,
-# with a compressed twin. REPORT: report.html with all that it names inside. PACKAGES is the
-# folder of the libraries.
+# bundle.cmake - bundles the web UI. TO gets index.html and assets/: files named by content hash, so
+# that they can be cached forever, each with a gzip twin. REPORT is report.html with everything
+# inlined. PACKAGES is the folder of the libraries.
 set(made ${TO}.new)
-# The libraries' notices go with every copy of them.
+# The libraries' licences require a notice in every copy.
 set(notice "/*! with preact (https://preactjs.com, MIT licence, Copyright (c) Jason Miller) and \
 d3-scale (https://d3js.org, ISC licence, Copyright Mike Bostock) */")
 set(esbuild ${ESBUILD} "--banner:js=${notice}" --bundle --minify --target=es2022 --log-level=warning
@@ -15,9 +14,8 @@ file(MAKE_DIRECTORY ${made}/assets)
 file(READ ${FROM}/index.html index)
 file(READ ${FROM}/report.html report)
 
-# Every script and style sheet that index.html names is an entry. A module that main.jsx imports
-# later is a file of its own. A file that both share is named in index.html, so that the browser
-# loads it with the first.
+# Each script and style sheet in index.html is an entry point. A module that main.jsx imports
+# dynamically becomes a file of its own. Shared chunks are preloaded by index.html.
 string(REGEX MATCHALL "\"/(js|css)/[^\"]+\"" entries "${index}")
 string(REGEX REPLACE "\"/([^\"]+)\"" "\\1" entries "${entries}")
 execute_process(COMMAND ${esbuild} ${entries} --charset=utf8 --format=esm --splitting
@@ -61,7 +59,7 @@ file(REMOVE_RECURSE ${TO})
 file(RENAME ${made} ${TO})
 file(REMOVE ${made}.json)
 
-# 'sha256-...' of a text, as a content security policy has it: hexadecimal to base64.
+# Hash of a text in the format of a content security policy: 'sha256-' and base64.
 function(policy_hash text out)
     set(digits ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/)
     string(SHA256 hex "${text}")
@@ -74,12 +72,12 @@ function(policy_hash text out)
             string(APPEND base64 ${digit})
         endforeach()
     endforeach()
-    # 32 bytes are 43 digits, and one to fill up.
+    # 32 bytes are 43 base64 digits and one padding character.
     string(SUBSTRING ${base64} 0 43 base64)
     set(${out} "'sha256-${base64}='" PARENT_SCOPE)
 endfunction()
 
-# One file of the report, bundled: its text, and the hash of that.
+# Bundle a file of the report. Returns its text and hash.
 function(bundle_text entry text hash)
     execute_process(COMMAND ${esbuild} ${entry} --charset=ascii --format=iife
         WORKING_DIRECTORY ${FROM} OUTPUT_VARIABLE made COMMAND_ERROR_IS_FATAL ANY)

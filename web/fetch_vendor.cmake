@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# fetch_vendor.cmake - the web UI's libraries as web/package-lock.json names them: by npm, or without
-# it from the registry that the user names
+# fetch_vendor.cmake - installs the libraries in web/package-lock.json: by npm, or by download from
+# the registry that the user names
 cmake_minimum_required(VERSION 3.21)
 
 # base64_to_hex(TEXT VARIABLE)
@@ -11,7 +11,7 @@ function(base64_to_hex text variable)
     set(${variable} ${hex} PARENT_SCOPE)
 endfunction()
 
-# fetch(FOLDER ENTRY): the archive of an entry of the lock file, if it has that hash.
+# fetch(FOLDER ENTRY): download a package of the lock file, verify its hash and unpack it.
 function(fetch folder entry)
     string(REGEX REPLACE "^node_modules/" "" name ${folder})
     string(REGEX REPLACE "^.*/" "" base ${name})
@@ -50,7 +50,7 @@ endif()
 foreach(name package.json package-lock.json .npmrc)
     configure_file(${SOURCE}/${name} ${DIR}/${name} COPYONLY)
 endforeach()
-# One retry at most: without a network npm would otherwise wait for more than a minute.
+# At most one retry: by default npm waits for more than a minute without a network.
 execute_process(
     COMMAND ${NPM} ci --ignore-scripts --omit=dev --no-audit --no-fund --prefer-offline
         --fetch-retries=1 --fetch-retry-mintimeout=500 --fetch-retry-maxtimeout=1000

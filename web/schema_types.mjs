@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* schema_types.mjs - TypeScript declarations of the schemas in openapi.json, for tsc: the
- * namespace Schema has an interface or type for each
+/* schema_types.mjs - generates TypeScript declarations from the schemas in openapi.json, for tsc.
+ * The namespace Schema has an interface or type for each schema.
  *
  * usage: node schema_types.mjs OPENAPI_JSON OUTPUT */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -73,15 +73,15 @@ class Generator {
     const fields = Object.entries(properties).map(
       ([name, schema]) => `${key(name)}${required.includes(name) ? '' : '?'}: ${this.type(schema)}`,
     );
-    /* An index signature has to cover the named fields too. */
+    /* An index signature must also match the named members. */
     if (typeof others === 'object') {
       fields.push(`[name: string]: ${fields.length === 0 ? this.type(others) : 'any'}`);
     }
     return `{ ${fields.join('; ')} }`;
   }
 
-  /* Give each variant the fields of all the others, with type undefined, so that code may read a field
-   * before it knows which variant it has. */
+  /* Add the members of all other variants as undefined, so that code may test a member before it
+   * knows the variant. */
   oneOf(variants) {
     const fieldsOf = (schema) => {
       const { properties, allOf = [] } = this.resolve(schema);
@@ -105,7 +105,7 @@ class Generator {
   }
 }
 
-/* Parts that say which fields go together, not what they are. */
+/* Schemas that only state which members belong together. */
 const isCondition = (schema) =>
   Object.keys(schema).every((name) => ['if', 'then', 'not', 'required'].includes(name));
 

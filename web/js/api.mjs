@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* api.mjs - all that this page says to the server, and the only module that does */
+/* api.mjs - every request to the server. No other module sends any. */
 import { ENDED } from './events.mjs';
 
 const RETRY_FIRST_MS = 300;
 const RETRY_MAX_MS = 5000;
-/* The server sends a comment every 15 s: this long without a byte, and it is gone. */
+/* The server sends a comment every 15 s. A stream that stays silent for longer than this is
+ * lost. */
 const SILENCE_MS = 24000;
-/* A request that a page polls with must not hang on a dead link for minutes. */
+/* Time limit of an ordinary request, so that a dead link does not block a polling page for
+ * minutes. */
 const REQUEST_MS = 20000;
-/* How often a window without a stream asks what is new. */
+/* Interval of polling for a window that has no stream. */
 const POLL_MS = 1000;
-/* A file of a million rows takes its time. */
+/* Time limit of a download. A file of a million rows takes minutes. */
 const FILE_MS = 600000;
 
 export class ApiError extends Error {
@@ -22,8 +24,8 @@ export class ApiError extends Error {
   }
 }
 
-/* `options`: askToken(again), which gives a token; and for tests fetch, storage, slots, silenceMs,
- * requestMs, pollMs. */
+/* `options.askToken(again)` resolves to a token. The other options replace the defaults in tests:
+ * fetch, storage, slots, silenceMs, requestMs, pollMs. */
 export class Api extends EventTarget {
   constructor(options = {}) {
     super();
@@ -57,7 +59,7 @@ export class Api extends EventTarget {
     }
   }
 
-  /* The server's clock, as far as its Date header tells (to a second). */
+  /* The server's time in ms, from the Date header of its last answer (resolution: 1 s). */
   now() {
     return Date.now() + this.skewMs;
   }
@@ -72,31 +74,30 @@ export class Api extends EventTarget {
     return this.json(runPath(id), { signal });
   }
 
-  /** What draws a run of many events without reading them.
+  /** The run and its results summed per series, for runs with too many events to read.
    * @returns {Promise<Schema.RunSummary>} */
   summary(id, by, signal) {
     return this.json(`${runPath(id)}/summary?by=${by}`, { signal });
   }
 
-  /** What a run that has ended is to be compared with.
+  /** The runs that an ended run is compared with.
    * @returns {Promise<Schema.Base>} */
   baseline(id) {
     return this.json(`${runPath(id)}/baseline`);
   }
 
-  /** What it would measure on more nodes.
+  /** The projection of a scaling run to this number of nodes.
    * @returns {Promise<Schema.Projection>} */
   projection(id, nodes) {
     return this.json(`${runPath(id)}/projection?nodes=${nodes}`);
   }
 
-  /** A page of rows.
-   * @returns {Promise<Schema.Results>} */
+  /** @returns {Promise<Schema.Results>} */
   rows(id, query) {
     return this.json(`${runPath(id)}/results?format=json&ranks=1&${query}`);
   }
 
-  /** The events that are stored now, without results.
+  /** The events stored so far, without result rows.
    * @returns {Promise<Schema.Event[]>} */
   async stored(id, after) {
     const response = await this.request(
@@ -107,7 +108,7 @@ export class Api extends EventTarget {
     return lines.filter((line) => line !== '').map((line) => JSON.parse(line));
   }
 
-  /** What is true of each collective: bus factors, shapes.
+  /** Facts about each collective: bus factor and shape.
    * @returns {Promise<Schema.Collectives>} */
   collectives() {
     return this.json('/api/v1/collectives');
@@ -118,12 +119,12 @@ export class Api extends EventTarget {
     return this.json('/api/v1/programs');
   }
 
-  /* The server's own description of what it takes. */
+  /* The OpenAPI document. The new-run form is built from its schemas. */
   schema() {
     return this.json('/openapi.json');
   }
 
-  /** What the server thinks of a spec, without starting it.
+  /** Cost, placement and errors of a spec. Starts nothing.
    * @returns {Promise<Schema.Validation>} */
   validate(spec, signal) {
     return this.json('/api/v1/runs/validate', {
@@ -134,7 +135,7 @@ export class Api extends EventTarget {
     });
   }
 
-  /** Without the inventories, which are most of it.
+  /** All nodes without their inventories, which make up most of the answer.
    * @returns {Promise<Schema.NodeList>} */
   nodes() {
     return this.json('/api/v1/nodes?inventory=0');
@@ -150,14 +151,14 @@ export class Api extends EventTarget {
     return this.json(`/api/v1/watches/${id}`);
   }
 
-  /** Have some simulated nodes, where there are none.
+  /** Start the simulated demo nodes of a server without nodes.
    * @returns {Promise<Schema.Demo>} */
   startDemo() {
     return this.json('/api/v1/demo', { method: 'POST' });
   }
 
-  /** Whether this token may start, stop and delete runs: {operator, demo, reason}. Asked
-   * once.
+  /** The rights of this token, {operator, demo, reason}: whether it may start, stop and delete
+   * runs. Requested once per token.
    * @returns {Promise<Schema.Access>} */
   access() {
     this.role ??= this.json('/api/v1/access').catch((error) => {
@@ -172,7 +173,7 @@ export class Api extends EventTarget {
     return this.json(`/api/v1/nodes/${encodeURIComponent(name)}`);
   }
 
-  /** What is found of a node, or of all that are alive (null).
+  /** Preflight findings for a node, or for all live nodes (null).
    * @returns {Promise<Schema.PreflightVerdict>} */
   preflight(name) {
     return this.json(
@@ -189,7 +190,7 @@ export class Api extends EventTarget {
     });
   }
 
-  /** The run that finds the slow node of this one.
+  /** Start the follow-up run that searches for this run's slow node.
    * @returns {Promise<Schema.Run>} */
   followUp(id, key) {
     return this.json(`${runPath(id)}/follow_up`, { method: 'POST', headers: { 'Idempotency-Key': key } });
@@ -200,7 +201,7 @@ export class Api extends EventTarget {
     return this.json(`${runPath(id)}/cancel`, { method: 'POST' });
   }
 
-  /** Change its labels and notes by a merge patch.
+  /** Change labels and notes by a JSON merge patch (RFC 7396).
    * @returns {Promise<Schema.Run>} */
   edit(id, patch) {
     return this.json(runPath(id), {
@@ -219,7 +220,7 @@ export class Api extends EventTarget {
     return this.json(`${runPath(id)}/logs?${query}`);
   }
 
-  /** How head does against base. Of many results that takes a while.
+  /** Compare head with base. The server may take minutes for many results.
    * @returns {Promise<Schema.Comparison>} */
   compare(query) {
     return this.json(`/api/v1/compare?${query}`, { limitMs: FILE_MS });
@@ -244,7 +245,7 @@ export class Api extends EventTarget {
     });
   }
 
-  /* The report, or the results in a format, as a file. */
+  /* A download of the run: `kind` is "report" or a format of the results. */
   file(id, kind) {
     const what = kind === 'report' ? 'report.html' : `results?format=${kind}&ranks=1`;
     return this.blob(`${runPath(id)}/${what}`);
@@ -260,13 +261,13 @@ export class Api extends EventTarget {
     return type.includes('json') ? response.json() : null;
   }
 
-  /* One request; asks for a token when the server wants one, and goes on with it. */
+  /* Send one request. On 401, request a token from the user and repeat. */
   async request(path, init) {
     for (;;) {
       const token = this.token();
       const response = await this.attempt(path, init);
       if (response.status === 401 && this.askToken) {
-        /* Another request may have been given a token meanwhile. */
+        /* Another request may have received a token in the meantime. */
         if (this.token() === token) {
           await this.renewToken();
         }
@@ -299,7 +300,7 @@ export class Api extends EventTarget {
     }
   }
 
-  /* Several requests may be refused at once: the person is asked once. */
+  /* Requests that are refused at the same time share one token dialog. */
   async renewToken() {
     this.asking ??= this.askToken(this.token() !== null).finally(() => {
       this.asking = null;
@@ -327,11 +328,10 @@ export class Api extends EventTarget {
     }
   }
 
-  /* Follow a run's events from after `after` until it ended or `signal` aborts. Calls
-   * `onEvents` with arrays of events, in order, each event once, and `onSummary` with what
-   * has changed in its summary; reconnects by the last event's id. Resolves to 'ended',
-   * 'stopped', or the ApiError that ended it. A browser opens six connections to a server:
-   * where its other windows have taken the slots for streams, this one polls. */
+  /* Follow a run's events after id `after` until the run ends or `signal` aborts. `onEvents` gets
+   * arrays of events in order, each event once. `onSummary` gets the changed parts of the summary.
+   * Reconnects with the id of the last event. Resolves to 'ended', 'stopped', or the ApiError that
+   * ended the stream. Polls while other windows hold all stream slots (stream_slots.mjs). */
   async follow(id, { after, onEvents, onSummary, signal }) {
     const position = { after };
     const heed = { onEvents, onSummary };
@@ -355,7 +355,7 @@ export class Api extends EventTarget {
     return 'stopped';
   }
 
-  /* One question in place of a stream: 'more', or as followOnce(). */
+  /* One round of polling. Resolves to 'more' or to a result of followOnce(). */
   async pollOnce(id, position, { onEvents, onSummary }) {
     try {
       const events = await this.stored(id, position.after);
@@ -371,7 +371,8 @@ export class Api extends EventTarget {
     }
   }
 
-  /* One connection: 'ended', 'stopped', 'lost' (try again), or an ApiError. */
+  /* One connection. Resolves to 'ended', 'stopped', 'lost' (the caller reconnects), or an
+   * ApiError. */
   async followOnce(id, position, heed, signal) {
     const silence = new AbortController();
     const stop = () => silence.abort();
@@ -405,7 +406,7 @@ export class Api extends EventTarget {
     }
   }
 
-  /* Read a stream to its end; true when the run ended. */
+  /* Read a stream to its end. Resolves to true if the run ended. */
   async read(body, position, { onEvents, onSummary }, silence) {
     const reader = body.getReader();
     const decoder = new TextDecoder();
@@ -431,8 +432,8 @@ export class Api extends EventTarget {
   }
 }
 
-/* The events in a stream that comes in pieces: the server sends each one's JSON as a line
- * of `data`, and `event: end` when no more will come. Summaries are kept apart. */
+/* Parser of the event stream, which arrives in pieces. Each event is one `data` line with JSON, and
+ * `event: end` is the last one. Summaries are collected apart from events. */
 class EventLines {
   constructor() {
     this.rest = '';

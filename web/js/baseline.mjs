@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* baseline.mjs - the runs that a run was compared with, or is to be (docs/reference/baselines.md) */
+/* baseline.mjs - the runs that a run's chart shows as its baseline (docs/reference/baselines.md) */
 import { bookOf } from './book.mjs';
 import { isEnded } from './events.mjs';
 import { stateOfSummary } from './summary.mjs';
 import { plural, shorten } from './units.mjs';
 import { verdictOf } from './verdicts.mjs';
 
-/* The newest of a lot speak for it. */
+/* Use at most this many runs, the newest first. */
 const RUNS_MAX = 8;
 
-/* {label, books} of what the run is compared with, null where there is nothing, or where
- * nobody can say: a chart without it is still right. */
+/* Resolves to {label, books}, or to null if there is no baseline or the request failed. The chart
+ * is still correct without a baseline. */
 export async function findBaseline(api, run) {
   if (!isEnded(run) || run.program) {
     return null;
@@ -29,7 +29,7 @@ export async function findBaseline(api, run) {
   }
 }
 
-/* What the verdict was given against never changes. */
+/* Ids of the baseline runs. A gate verdict names the runs that it used, and these never change. */
 async function against(api, run) {
   const check = verdictOf(run, 'gate')?.evidence?.checks?.find((one) => one.check === 'baseline');
   const found = check?.against ?? (await api.baseline(run.id)).runs;

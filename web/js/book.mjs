@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* book.mjs - what a run's results add up to, by the server's summary, as lines to plot and
- * as table rows to read. No DOM. */
+/* book.mjs - the server's summary of a run as chart lines and table rows. No DOM. */
 import { variantOf } from './case_name.mjs';
 import { lineLabel } from './stats.mjs';
 import { pointOfSummary } from './summary.mjs';
 
-/* What sets a series apart from others, its placement left out. */
+/* Identifies a series regardless of its placement. */
 const lineKey = (series, variant) =>
   [series.collective, series.dtype, series.redop, series.root, series.group ?? '', variant].join('/');
 
@@ -15,22 +14,22 @@ export class Book {
   epoch = -1;
   lines = new Map();
   entries = new Map();
-  /** @type {any[]} the entries as they came */
+  /** @type {any[]} rows of the table, in order of creation */
   order = [];
   rows = 0;
-  /* `points`: [{series, size}] of those that have any. */
+  /* Total of wrong elements, and `points`, the places that have any: [{series, size}]. */
   wrong = { total: 0, points: /** @type {{ series: number, size: number }[]} */ ([]) };
   unreal = '';
   thinned = 0;
   /** @type {Record<number, number[]> | null} */
   groups = null;
 
-  /* Of all cases, or of the one with this number. */
+  /* A book covers all cases, or the one case with this number. */
   constructor(onlyCase = null) {
     this.onlyCase = onlyCase;
   }
 
-  /* Read the state's summary, if it is another one than before. */
+  /* Rebuild from the state's summary if the summary or the groups changed. */
   take({ summary, epoch, groups }) {
     if (epoch === this.epoch && (groups ?? null) === this.groups) {
       return this;
@@ -65,7 +64,7 @@ export class Book {
     this.thinned += series.points_total - series.points.length;
   }
 
-  /* The ranks of a series' group, where the run has several. */
+  /* The ranks of the series' group, or null if the run has one group. */
   membersOf({ group }) {
     return this.groups?.[group] ?? null;
   }
@@ -91,7 +90,7 @@ export class Book {
     return line;
   }
 
-  /* The row of the table, with both placements side by side. */
+  /* The table row for a size. One row holds both placements. */
   entryFor(series, { size, count, row }, lineKeyOfSeries, variant) {
     const key = `${lineKeyOfSeries}/${size}`;
     let entry = this.entries.get(key);
@@ -106,15 +105,14 @@ export class Book {
     return entry;
   }
 
-  /* The rows of the table in the order of measuring. */
+  /* The table rows in the order of measurement. */
   table() {
     return [...this.order].sort((a, b) => a.order - b.order);
   }
 }
 
-/* What stands for each case by itself, as a run's headline does for the run
- * (docs/explanation/method.md): the busbw at the largest size that its first series has measured.
- * {size, busbw_gbs} by case. */
+/* The headline of each case: busbw at the largest size measured by the case's first series
+ * (docs/explanation/method.md). Map of case to {size, busbw_gbs}. */
 export function headlineOfCases({ summary, cases }) {
   const first = new Map();
   for (const one of (summary?.cases ?? summary?.all)?.series ?? []) {
@@ -126,12 +124,12 @@ export function headlineOfCases({ summary, cases }) {
     }
   }
   const figures = new Map([...first].map(([at, { series, ...figure }]) => [at, figure]));
-  /* With a pattern the server says it of each case. */
+  /* For runs with a pattern the server sends each case's headline. */
   cases.forEach(({ headline }, at) => headline && figures.set(at, headline));
   return figures;
 }
 
-/* The book of a state, all cases or one: kept with the state. */
+/* Books by state, then by case number or null. */
 const books = new WeakMap();
 
 export function bookOf(state, onlyCase = null) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* case_name.mjs - what people call a case of a run. No DOM. */
+/* case_name.mjs - display names of cases. No DOM. */
 
 const NODES_NAMED = 2;
 
-/* How a case differs from the others of its run: what the matrix sets in it, and of a
- * pattern which nodes are together. */
+/* The settings from the matrix, and the nodes of a pattern's group, that distinguish a case from
+ * others of its run. */
 export function caseLabel(found) {
   const env = Object.entries(found?.env ?? {}).map(([name, value]) =>
     value === null ? `${name} unset` : `${name}=${value}`,
@@ -12,7 +12,7 @@ export function caseLabel(found) {
   return [...env, groupOf(found?.nodes)].filter(Boolean).join(' ');
 }
 
-/* "a, b", "a … z (16 nodes)"; "" where all are together. */
+/* "a, b" or "a … z (16 nodes)". Empty if the case has no node list of its own. */
 function groupOf(nodes) {
   const count = nodes?.length ?? 0;
   return count > NODES_NAMED
@@ -20,12 +20,11 @@ function groupOf(nodes) {
     : (nodes ?? []).join(', ');
 }
 
-/* {label, key}: of cases with the same key rows can be taken together. */
+/* {label, key}. Cases with equal keys are repeats of one combination. */
 export const variantOf = (found) => ({
   label: caseLabel(found),
   key: [caseLabel({ env: found?.env }), ...(found?.nodes ?? [])].join(' '),
 });
 
-/* "NCCL_P2P_DISABLE=0, repeat 2", or "repeat 2" where there is no matrix. */
 export const caseName = (found) =>
   [caseLabel(found), `repeat ${found.repeat + 1}`].filter(Boolean).join(', ');

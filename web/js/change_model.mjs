@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* change_model.mjs - a comparison's changes by size, as a panel for a plot (chart_model.mjs). No
- * DOM. */
+/* change_model.mjs - a comparison's changes by size, as a chart panel (chart_model.mjs). No DOM. */
 import { lookOf } from './palette.mjs';
 import { isToldChange } from './stats.mjs';
 import { formatSize } from './units.mjs';
 
-/* How far the axis goes beyond what is drawn. */
+/* Ratio of the axis range to the largest value, and the largest drawn change (400 %). */
 const ROOM = 1.08;
 const LIMIT = 4;
 
@@ -18,8 +17,8 @@ export function groupName({ series, in_place: inPlace, root, group }) {
   );
 }
 
-/* The panel of the sizes that were compared, null where there are too few for a line. More is
- * better: a time that falls by 5 % is drawn as +5 %. In place is offered, but hidden at first. */
+/* The panel of changes by size, or null with fewer than two sizes. Positive is better: a time that
+ * falls by 5 % is drawn as +5 %. In-place lines start hidden if there are out-of-place lines. */
 export function changePanel({ sizes, verdict: { evidence } }, flipped, theme) {
   const isMoreBetter = new Map(evidence.bands.map((band) => [keyOf(band), band.higher_is_better]));
   const known = sizes.filter((one) => one.size > 0 && isToldChange(one));
@@ -88,7 +87,7 @@ function pointOf({ size, change, interval }, sign) {
 
 const signInWords = (bar) => (!bar ? '' : bar[0] > 0 ? 'better' : bar[1] < 0 ? 'worse' : 'unclear');
 
-/* Between a size that is surely worse and the next that is surely better, or the reverse. */
+/* A crossover lies between two consecutive significant sizes with opposite signs. */
 function crossoversOf({ key, points }) {
   const sure = points.filter(({ bar }) => bar && (bar[0] > 0 || bar[1] < 0));
   return sure.slice(1).flatMap((point, i) => {

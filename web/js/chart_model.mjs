@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* chart_model.mjs - from a run's series to what charts draw, on the screen and in a file. No
- * DOM. A panel is one chart:
+/* chart_model.mjs - turns a run's series into chart panels, for the screen and for files. No DOM.
+ * A panel is one chart:
  *
- *   key, title      its name among its like, and the one that people see
- *   axis            the name of the value axis; `good`, a sentence on what it is good for
- *   metric          which of METRICS is drawn; of figures there is none, but `unit`
- *   isSize, place   whether places go by powers of 2, of bytes but for the place "nodes"; and
- *                   what they are ("step")
- *   values          of figures that are no means: the names of y, lo, hi and of their count
- *   isLog, x, y     whether values go by powers of 10, and both ranges, [low, high]
- *   isLimited       whether the range of values was typed: what lies outside is not drawn
- *   lines           {key, label, colour, shape, dash, hollow, hidden, offered, points}, points
- *                   {x, y, lo, hi, bar, point}: lo to hi is shaded, `bar` [low, high] is how
- *                   far y may be off, or null
- *   references      {key, label, tone, colour, points}: what lines are compared with, as a line
- *                   through y and as a band from lo to hi, as far as points have them */
+ *   key, title      identifier, and the heading
+ *   axis            title of the value axis; `good`, a sentence about the metric's use
+ *   metric          a key of METRICS; panels of program figures have `unit` instead
+ *   isSize, place   isSize: x is logarithmic, base 2. place: the quantity on x ("step", "nodes").
+ *                   x is in bytes if isSize is set and place is not "nodes"
+ *   values          names of y, lo, hi and the count, for figures that are not means
+ *   isLog, x, y     isLog: y is logarithmic, base 10. x, y: both ranges, [low, high]
+ *   isLimited       the user typed the y range; points outside are not drawn
+ *   lines           {key, label, colour, shape, dash, hollow, hidden, offered, points}. Points are
+ *                   {x, y, lo, hi, bar, point}. lo to hi is the shaded band. `bar` is the
+ *                   error bar [low, high], or null
+ *   references      {key, label, colour, points}: thresholds, ceilings and baselines. Drawn as a
+ *                   line through y and as a band from lo to hi */
 import { lookOf } from './palette.mjs';
 import { baselineOf, ceilingOf, thresholdsOf } from './references.mjs';
 import { pointValue } from './stats.mjs';
 import { parseSize, shorten } from './units.mjs';
 
-/* What rows are drawn by. */
 export const METRICS = {
   busbw: {
     figure: 'busbw_gbs',
@@ -44,9 +43,8 @@ export const METRICS = {
   },
 };
 
-/* The runs are those of shown.mjs with their books and specs, one or several laid over one
- * another; the view is the run page's address state. Two panels for each collective,
- * bandwidth and time, on scales that the collectives share. */
+/* Two panels per collective, bandwidth and time. All collectives share their scales. `runs` have a
+ * book and a spec besides the members in shown.mjs. `view` is the run page's address state. */
 export function buildPanels(runs, view, theme) {
   const [bandwidth, time] = [view.metric, 'time'].map((metric) => panelsOf(runs, view, theme, metric));
   return bandwidth.flatMap((panel, i) => [panel, time[i]]);
@@ -55,7 +53,7 @@ export function buildPanels(runs, view, theme) {
 function panelsOf(runs, view, theme, metric) {
   const names = lineNames(runs);
   const series = runs.flatMap((run) => [...run.book.lines.values()]);
-  /* Where nothing was measured out of place, the usual view shows what was. */
+  /* If all results are in place, the default view (out of place) would be empty. */
   const place = view.place === 'out' && series.every((one) => one.inPlace) ? 'in' : view.place;
   const all = runs.flatMap((run, index) =>
     [...run.book.lines.values()].map((one) =>
@@ -90,8 +88,8 @@ function panelsOf(runs, view, theme, metric) {
   return panels.map((panel) => ({ ...panel, y }));
 }
 
-/* The look of each line. In a run's matrix of two variables the first is the colour, the other the
- * dashes. */
+/* Styles of the lines. In a matrix of two variables, the first selects the colour and the second
+ * the dash. */
 function looksOf(runs, lines, theme) {
   const families = [...new Set(lines.map(({ family }) => family))];
   const matrix = Object.entries((runs.length === 1 && runs[0].spec?.matrix) || {});
@@ -104,7 +102,7 @@ function looksOf(runs, lines, theme) {
     : (line) => lookOf(families.indexOf(line.family), line.inPlace, theme);
 }
 
-/* Of the run whose page it is: others on its charts are compared with something else. */
+/* References belong to the page's own run. Overlaid runs have other thresholds and baselines. */
 function referencesOf(run, lines, metric, x, zoom, theme) {
   const { figure } = METRICS[metric];
   const own = run.baseline ? lines.filter((line) => line.run === 0 && !line.hidden) : [];
@@ -115,8 +113,8 @@ function referencesOf(run, lines, metric, x, zoom, theme) {
   ].filter(({ points }) => points.length > 0);
 }
 
-/* What stands before the lines of each run: of one alone nothing, of several the name, with
- * the id where another has the same, and whether it is no measurement. */
+/* Line prefixes, one per run: empty for a single run, else the name. The id is added if two runs
+ * share a name. Runs that were not measured here are marked. */
 export function lineNames(runs) {
   const isTwice = (name) => runs.filter((run) => run.name === name).length > 1;
   return runs.map(({ id, name, mark }) =>
@@ -124,8 +122,8 @@ export function lineNames(runs) {
   );
 }
 
-/* What all lines have in common is said once, beside the axis' name; returns it. A lone
- * line, with its in-place twin, keeps its whole name. */
+/* Remove the words that all lines share, and return them for the axis title. A single line (or its
+ * in-place twin) keeps its label. */
 function shortenLabels(lines) {
   const differ = lines.some((line) => line.family !== lines[0].family);
   if (!differ) {
@@ -164,7 +162,7 @@ function lineOf(series, { index, name }, view, metric) {
 
 const within = (points, zoom) => (zoom ? points.filter(({ x }) => x >= zoom[0] && x <= zoom[1]) : points);
 
-/* What is drawn of a series, which is made anew with each summary. */
+/* Points of a series for a metric. Cached on the series, which is replaced with each summary. */
 function pointsOf(series, metric) {
   series.drawn ??= {};
   if (series.drawn[metric]) {
@@ -181,8 +179,7 @@ function pointsOf(series, metric) {
   return points;
 }
 
-/* The sizes that will come are known from the start: the axis does not move as points
- * arrive. */
+/* The x range covers all planned sizes, so that the axis does not move while points arrive. */
 function sizeRange(specs, lines, zoom) {
   const sizes =
     zoom ??
@@ -198,14 +195,14 @@ function sizeRange(specs, lines, zoom) {
   return [low / Math.SQRT2, high * Math.SQRT2];
 }
 
-/* The smallest and the largest size that a spec asks for, [] where it does not say. */
+/* The smallest and largest size in a spec, or [] if the spec has none. */
 function planSizes(spec) {
   const sizes = spec?.sizes;
   const asked = Array.isArray(sizes) ? sizes : [sizes?.min, sizes?.max];
   return asked.map((size) => (size == null ? null : parseSize(size))).filter((size) => size !== null);
 }
 
-/* Of what is drawn, bands and error bars where they are, and of what it is compared with. */
+/* The y range that holds all visible points, bands, error bars and references. */
 function valueRange(panels, isLog, spread) {
   let low = Infinity;
   let high = 0;
@@ -227,7 +224,7 @@ function valueRange(panels, isLog, spread) {
 
 const NICE = [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10];
 
-/* The next of 1, 1.2, 1.5, 2, 2.5 … times a power of ten: the axis grows in few steps. */
+/* The next of 1, 1.2, 1.5, 2, 2.5 … times a power of ten, so that a growing axis changes rarely. */
 export function niceCeil(value) {
   const power = 10 ** Math.floor(Math.log10(value));
   return (NICE.find((step) => step * power >= value * (1 - 1e-9)) ?? 10) * power;
@@ -238,22 +235,22 @@ export function niceFloor(value) {
   return (NICE.findLast((step) => step * power <= value * (1 + 1e-9)) ?? 1) * power;
 }
 
-/* What tells a panel's range of values apart from others': collectives share it. */
+/* Panels with equal keys share a typed y range: all collectives of a metric do. */
 const rangeKey = ({ metric, key }) => metric ?? key;
 
-/* ["busbw", 10, 50] of "busbw 10 50" */
+/* Parses "busbw 10 50" into ["busbw", 10, 50]. */
 function parsedLimit(text) {
   const [, key, ...ends] = /^(.*) (\S+) (\S+)$/.exec(text) ?? [];
   return [key, ...ends.map(Number)];
 }
 
-/* A panel with the range of values that was typed for it, as ["busbw 10 50", ...] have it. */
+/* Apply the panel's typed y range. `limits` are texts such as "busbw 10 50". */
 export function limitedTo(panel, limits) {
   const [, low, high] = limits.map(parsedLimit).find(([key]) => key === rangeKey(panel)) ?? [];
   return low < high && (low > 0 || !panel.isLog) ? { ...panel, y: [low, high], isLimited: true } : panel;
 }
 
-/* The limits with one panel's range, [low, high], or without any for it. */
+/* `limits` with the panel's range replaced by [low, high], or removed (null). */
 export const limitsWith = (limits, panel, range) => [
   ...limits.filter((text) => parsedLimit(text)[0] !== rangeKey(panel)),
   ...(range ? [[rangeKey(panel), ...range].join(' ')] : []),
@@ -261,14 +258,14 @@ export const limitsWith = (limits, panel, range) => [
 
 export const isBytes = ({ isSize, place }) => isSize && place !== 'nodes';
 
-/* How far a tooltip keeps from the line that it speaks of: more than a point is wide. */
+/* Distance of a tooltip from the crosshair in px. Larger than a point, so that none is covered. */
 const TIP_GAP = 14;
 
-/* How wide a tooltip beside `x` may be in a box of this width: as the wider side has room. */
+/* The largest tooltip width in px: the wider side of `x` minus the gap. */
 export const tipRoom = (x, width) => Math.max(x, width - x) - TIP_GAP;
 
-/* Where a tooltip stands: beside `x`, never on it, at the side and height where it hides the
- * fewest of the points, [[x, y], …], that are drawn. */
+/* Position of a tooltip beside `x`: the side and height that cover the fewest of `points`, [[x, y],
+ * …]. */
 export function placeTip({ width, height }, x, points, box) {
   const lefts = [x + TIP_GAP, x - TIP_GAP - width].filter(
     (left) => left >= -1 && left + width <= box.width + 1,

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* delta_row.jsx - a change with its interval on an axis where better lies to the right, about the
- * zone that counts as none. Places are parts of the width, so that a drawing fits any. */
+/* delta_row.jsx - draws a change with its interval on an axis with better to the right. A grey zone
+ * marks changes that count as none. Positions are percentages, so that a drawing fits any width. */
 import { formatInterval, isToldChange } from './stats.mjs';
 import { formatChange } from './units.mjs';
 
 const LIMITS = [0.04, 0.08, 0.2, 0.4, 0.8];
 const HALF = 47;
 
-/* How far an axis goes to either side, so that it holds what these have; what is further
- * off is cut at its end. */
+/* Half the range of the axis, from a fixed list. Larger changes are cut off at the end of the
+ * axis. */
 export function deltaLimit(items) {
   const ends = items
     .filter(isToldChange)
@@ -20,11 +20,11 @@ export function deltaLimit(items) {
 
 const percent = (value) => `${value.toFixed(2)}%`;
 
-/* More is better of a bandwidth and worse of a time. */
+/* Position of a change in percent. A higher bandwidth is better, a higher time worse. */
 const placer = (limit, isMoreBetter) => (change) =>
   50 + HALF * Math.max(-1, Math.min(1, change / limit)) * (isMoreBetter ? 1 : -1);
 
-/* The zone of changes within the margin, and the middle, behind a row. */
+/* Background of a row: the zone of changes within the margin, and the zero line. */
 function Ground({ limit, margin }) {
   const half = (HALF * Math.min(margin, limit)) / limit;
   return (
@@ -35,7 +35,6 @@ function Ground({ limit, margin }) {
   );
 }
 
-/* The axis above the rows. */
 export function DeltaAxis({ limit, margin }) {
   const at = placer(limit, true);
   const text = (x, anchor, words) => (
@@ -58,7 +57,7 @@ export function DeltaAxis({ limit, margin }) {
   );
 }
 
-/* One change; `answer` colours it, single sizes have none. */
+/* One change. `answer` selects the colour; single sizes have no answer. */
 export function DeltaRow({ item, isMoreBetter, limit, margin }) {
   const { change, interval, answer } = item;
   const at = placer(limit, isMoreBetter);
@@ -79,7 +78,7 @@ export function DeltaRow({ item, isMoreBetter, limit, margin }) {
   );
 }
 
-/* An end that lies outside is an arrow. */
+/* The interval. An end outside the axis is drawn as an arrow. */
 function Bar({ ends, at, limit }) {
   const [x1, x2] = ends.map((end) => percent(at(end)));
   return (

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* download.mjs - hand files and text to the person */
+/* download.mjs - saves files, and copies text to the clipboard */
 
 export function download(blob, name) {
   const link = document.createElement('a');
@@ -8,11 +8,11 @@ export function download(blob, name) {
   document.body.append(link);
   link.click();
   link.remove();
-  /* A busy browser begins the download late. */
+  /* A busy browser may start the download late. */
   setTimeout(() => URL.revokeObjectURL(link.href), 120000);
 }
 
-/* Put text on the clipboard. On plain http from another host there is no clipboard API. */
+/* Copy text to the clipboard. Plain HTTP from another host has no clipboard API. */
 export async function copyText(text) {
   if (navigator.clipboard) {
     await navigator.clipboard.writeText(text);

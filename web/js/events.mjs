@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* events.mjs - a run's state as its events make it (docs/reference/api.md). Replaying the same
- * events gives the same state; an event seen before changes nothing. No DOM. */
+/* events.mjs - folds a run's events into its state (docs/reference/api.md). Replaying the same
+ * events gives the same state. An event that was seen before changes nothing. No DOM. */
 import { addVerdicts } from './verdicts.mjs';
 
 export const ENDED = new Set(['completed', 'failed', 'cancelled']);
@@ -8,7 +8,7 @@ export const RANK_STATES = ['assigned', 'spawned', 'joined', 'connected', 'runni
 
 const MESSAGES_KEPT = 1000;
 
-/** A rank of a case: when it reached each state, and how its bytes go.
+/** A rank of a case: its states with their times, and its transport.
  * @typedef {object} RankState
  * @property {number} rank
  * @property {string} node
@@ -20,7 +20,7 @@ const MESSAGES_KEPT = 1000;
  * @property {Record<string, any> | null} log
  * @property {Record<string, string>} times */
 
-/** A case as its latest attempt is.
+/** A case, in its latest attempt.
  * @typedef {object} CaseState
  * @property {number} case
  * @property {number} attempt
@@ -38,7 +38,7 @@ const MESSAGES_KEPT = 1000;
  * @property {Map<string, Schema.Conditions>} conditions  by node
  * @property {number} revision */
 
-/** A run as its events make it.
+/** A run's state, folded from its events.
  * @typedef {object} RunState
  * @property {number} lastId
  * @property {Schema.Run['state']} state
@@ -104,8 +104,8 @@ const HANDLERS = {
   edit: applyEdit,
 };
 
-/** Apply one event in place. Returns whether it was new. Types that this page does not
- * know are counted as seen and otherwise left alone.
+/** Apply one event in place. Returns true if the event was new. An unknown type only advances
+ * `lastId`.
  * @param {RunState} run */
 export function applyEvent(run, event) {
   if (!(event.id > run.lastId)) {
@@ -158,7 +158,7 @@ function applyPlan(run, event) {
   run.rowsTotal = event.rows_total ?? run.rowsTotal;
 }
 
-/** The case of an event; a later attempt starts it afresh, an earlier one is stale.
+/** The event's case. A newer attempt resets the case. An older attempt returns null.
  * @param {RunState} run @param {any} event @returns {CaseState | null} */
 function caseOf(run, event) {
   const attempt = event.attempt ?? 1;
@@ -210,7 +210,7 @@ function applyCase(run, event) {
   }
 }
 
-/** How far ranks of a node have come.
+/** Progress of several ranks of a node.
  * @param {RunState} run @param {Schema.RanksEvent} event */
 function applyRanks(run, event) {
   for (const rank of event.ranks) {
@@ -219,7 +219,8 @@ function applyRanks(run, event) {
   }
 }
 
-/** @param {RunState} run @param {any} event  of one rank */
+/** Progress of one rank.
+ * @param {RunState} run @param {any} event  of one rank */
 function applyRank(run, event) {
   const found = caseOf(run, event);
   if (!found) {
@@ -240,7 +241,7 @@ function applyRank(run, event) {
   Object.assign(rank.memory, event.gpu_memory);
 }
 
-/** By node: the last one has it all.
+/** Conditions of a node. A later event is complete and replaces the earlier one.
  * @param {RunState} run @param {Schema.ConditionsEvent} event */
 function applyConditions(run, event) {
   const found = caseOf(run, event);
@@ -256,8 +257,8 @@ const wayText = ({ via, device, name = device, gdr }) =>
 
 const LOG_SHOWN = ['network', 'plugin', 'channels', 'connected', 'transports', 'warning'];
 
-/** What NCCL's own log says, of the transports above all; and not to whom each rank goes:
- * the end of the case has that.
+/** Facts from NCCL's log, mainly transports. The peers of each rank are left out: the end of the
+ * case has them.
  * @param {RunState} run @param {Schema.NcclEvent} event */
 function applyLog(run, event) {
   const found = caseOf(run, event);
@@ -296,7 +297,7 @@ function applyMessage(run, event) {
   }
 }
 
-/** Among the messages stands who changed labels or notes.
+/** Show a change of labels or notes as a message.
  * @param {RunState} run @param {Schema.EditEvent} event */
 function applyEdit(run, event) {
   const labels = Object.entries(event.after.labels ?? {}).map(([name, value]) =>
@@ -311,8 +312,8 @@ function applyEdit(run, event) {
   });
 }
 
-/* The case to show: the asked one, else the one that runs, else the first that failed,
- * else the last that began. */
+/* The case to show: `wanted` if it exists, else the active one, the first failed one, the last one
+ * with ranks, or the first. */
 export function caseToShow(run, wanted) {
   if (wanted !== null && run.cases.has(wanted)) {
     return run.cases.get(wanted);
@@ -328,8 +329,8 @@ export function caseToShow(run, wanted) {
   );
 }
 
-/* What carries the bytes between these ranks: "shm", "shm, tcp"; "" before they say. A
- * rank says it in a word, or by peer. */
+/* Transports of these ranks: "shm", "shm, tcp", or "" while unknown. A rank reports one word, or
+ * words by peer. */
 export function transports(ranks) {
   const words = new Set();
   for (const { transport } of ranks) {
@@ -339,16 +340,16 @@ export function transports(ranks) {
   return [...words].sort().join(', ');
 }
 
-/* What the end of a case says against this rank, or its node as a whole; or undefined. */
+/* The evidence that blames this rank or its whole node for the failure, or undefined. */
 export const evidenceOf = ({ rank, node }, blamed) =>
   blamed?.evidence.find((named) => (named.rank === null ? named.node === node : named.rank === rank));
 
 export const isBlamed = (rank, blamed) => evidenceOf(rank, blamed) !== undefined;
 
-/* Whether a rank ended because the others did. */
+/* True if the rank ended because others failed. */
 export const isVictim = ({ reason }) => /^(cancelled|peer_lost)\b/.test(reason ?? '');
 
-/* How far a rank has come: an index into RANK_STATES; a failed one keeps where it was. */
+/* Index into RANK_STATES. A failed rank keeps the last state that it reached. */
 export function rankStage(rank) {
   const reached = RANK_STATES.indexOf(rank.state);
   if (reached >= 0) {
@@ -357,8 +358,8 @@ export function rankStage(rank) {
   return Math.max(-1, ...Object.keys(rank.times).map((s) => RANK_STATES.indexOf(s)));
 }
 
-/* Where the ranks of a case run and what may have changed its figures: [tone, text] each,
- * the nodes together that say the same. */
+/* CPU binding and conditions that may affect the figures, as [tone, text]. Nodes with equal text
+ * share a line. */
 export function conditionLines(found) {
   const byText = new Map();
   for (const { node, conditions } of found) {
@@ -386,7 +387,7 @@ function boundLine(bind) {
 const namesOf = (nodes) =>
   nodes.length > 3 ? `${nodes.slice(0, 3).join(', ')} and ${nodes.length - 3} more` : nodes.join(', ');
 
-/* The lanes of a case: its ranks by node, in the order of the ranks. */
+/* The ranks of a case grouped by node, in rank order. */
 export function lanes(shownCase) {
   const byNode = new Map();
   const ranks = [...(shownCase?.ranks.values() ?? [])].sort((a, b) => a.rank - b.rank);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fields.jsx - the controls of the new-run form, of the fields in spec_fields.mjs */
+/* fields.jsx - controls of the new-run form, for the fields of spec_fields.mjs */
 import { useRef, useState } from 'preact/hooks';
 import { grouped } from './node_groups.mjs';
 import { groupings, groupTitle, nodeFits, order, usualGrouping } from './node_list.mjs';
@@ -21,11 +21,11 @@ const CONTROLS = {
   program: ProgramControl,
   launch: ProgramControl,
 };
-/* Those that are made of several inputs. */
+/* Kinds of fields that consist of several inputs. */
 const GROUPED = new Set(['several', 'nodes', 'matrix', 'program', 'launch']);
 
-/* A field with its label, help and errors. `offered`: what there is to choose from; `onChange` gets
- * the new value. */
+/* A field with its label, help and errors. `offered` are the choices that the server has.
+ * `onChange` gets the new value. */
 export function Field({ field, value, errors = [], offered, onChange }) {
   const { id, kind, label, unit, help } = field;
   const isGroup = GROUPED.has(kind);
@@ -56,7 +56,8 @@ export function Field({ field, value, errors = [], offered, onChange }) {
   );
 }
 
-/* What is typed, as long as `read` takes it for the value. */
+/* Keeps the text as typed while `read` gives the current value for it. Otherwise shows the
+ * value. */
 export function useTyped(value, write, read) {
   const [text, setText] = useState(write(value));
   const isSame = JSON.stringify(read(text)) === JSON.stringify(value);
@@ -93,7 +94,7 @@ function AreaControl({ field, value, onChange, state }) {
   );
 }
 
-/* `offered`: those of the options that come later; one that is chosen is there all the same. */
+/* `offered` enables the options in `later`. A selected option is always shown. */
 function ChoiceControl({ field, value, offered = [], onChange, state }) {
   const { later = [] } = field;
   const options = field.options.filter(
@@ -142,8 +143,7 @@ function SeveralControl({ field, value, onChange }) {
 const namesIn = (text) => [...new Set(text.split(/[\s,;]+/).filter(Boolean))];
 const namesAsText = (names) => names.join(names.some((name) => name.length > 40) ? '\n' : ' ');
 
-/* Nodes by name: written or pasted, or chosen from those that the server knows: many of them by
- * group, or one by one among those that a filter shows. */
+/* Nodes by name. The user types names, or selects groups or single nodes from a filtered list. */
 function NodesControl({ field, value, offered = [], onChange }) {
   const [text, setText] = useTyped(value, namesAsText, namesIn);
   const [filter, setFilter] = useState('');
@@ -243,7 +243,7 @@ function NodesControl({ field, value, offered = [], onChange }) {
   );
 }
 
-/* A row per variable: its name, a value a line, and whether it is left unset as well. */
+/* A row per variable: its name, one value per line, and a checkbox for "unset". */
 function MatrixControl({ value, onChange }) {
   const list = useRef(null);
   const set = (i, part) => onChange(value.map((row, at) => (at === i ? { ...row, ...part } : row)));

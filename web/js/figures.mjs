@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* figures.mjs - what programs report: named figures, by the server's
- * summary, as lines to plot. No DOM. */
+/* figures.mjs - figures reported by programs, from the server's summary, as chart panels. No
+ * DOM. */
 import { caseLabel } from './case_name.mjs';
 import { lineNames } from './chart_model.mjs';
 import { lookOf } from './palette.mjs';
 
-/* Places that are sizes go by powers of 2. */
+/* True if the figure's x values are sizes in bytes. Such an axis is logarithmic, base 2. */
 const isSize = (place) => place === 'size' || Boolean(place?.endsWith('bytes'));
 
 const newSum = () => ({ count: 0, sum: 0, last: null, min: Infinity, max: -Infinity });
@@ -30,7 +30,7 @@ function newMetric(event) {
   };
 }
 
-/* The figures of the server's summary; `caseOf(number)` finds their cases. */
+/* Read the figures of the server's summary into `metrics`. `caseOf(number)` returns a case. */
 export function takeFigures(metrics, { figures, run }, caseOf) {
   for (const known of run.summary?.metrics ?? []) {
     const metric = newMetric(known);
@@ -60,7 +60,7 @@ const sumOf = ({ count, mean, last = null, min, max }) => ({
   max: max ?? mean,
 });
 
-/* The values of one more rank and case. */
+/* Add the values of another rank or case. */
 function addAll(sum, { count, mean, last, min, max }) {
   sum.count += count;
   sum.sum += mean * count;
@@ -91,9 +91,8 @@ function cellAt(cells, x) {
   return cell;
 }
 
-/* A panel per metric for the chart: means over ranks and repeats, with the lowest and the
- * highest as a band. One figure in a case is drawn over the repeats. Those with nothing to
- * compare make none. */
+/* A panel per metric: the mean over ranks and repeats, with a band from lowest to highest. A metric
+ * with one value per case is drawn over repeats. A single line of one point has no panel. */
 export function metricPanels(runs, view, theme) {
   const panels = new Map();
   const looks = new Map();
@@ -175,7 +174,7 @@ function withRanges(panel, wantsLog) {
   };
 }
 
-/* From zero, unless the figures lie close together far above it: then their span shows. */
+/* The y range starts at zero, unless all values lie close together far above zero. */
 function yRange(low, high) {
   const span = high - low || Math.abs(high) || 1;
   const bottom = low >= 0 && low < high * 0.6 ? 0 : low - span * 0.15;

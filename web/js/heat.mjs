@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* heat.mjs - how each rank's own time differs from the others', by size, and the colours of
- * such maps. No DOM. */
+/* heat.mjs - deviation of each rank's time from the median of all ranks, by size, and the colours
+ * for heat maps. No DOM. */
 import { median } from './stats.mjs';
 
-/* A difference of this part of the median is not coloured, one of all of it fully. */
+/* Deviations up to this fraction of the median have no colour. A deviation of 1 has the full
+ * colour. */
 const LEAST = 0.01;
 
-/* {members, rows: [{size, times, middle}]} of rows of one series: for each size the median
- * of every rank's time over repeats and cycles; `members` are the ranks. */
+/* Returns {members, rows: [{size, times, middle}]} for the rows of one series. `times` has each
+ * rank's median over repeats and cycles. `middle` is the median of `times`. `members` are the rank
+ * numbers. */
 export function heatOf(found, members) {
   const bySize = new Map();
   for (const row of found.filter(({ times_us: times }) => times?.length > 1)) {
@@ -23,27 +25,27 @@ export function heatOf(found, members) {
   return { members: members ?? Array.from({ length: count }, (_, i) => i), rows };
 }
 
-/* By how much a rank's time is above the ranks' median, as a part of it; null: unknown. */
+/* Relative deviation of rank `i` from the median, or null if unknown. */
 export function deviation({ times, middle }, i) {
   const time = times[i] ?? null;
   return time === null || !(middle > 0) ? null : time / middle - 1;
 }
 
-/* From -1, much shorter, over 0, off by no more than `least`, to 1, much longer. */
+/* Shade from -1 (much shorter) to 1 (much longer). 0: the deviation is at most `least`. */
 export function heatShade(part, least = LEAST) {
   const strength = Math.log10(Math.abs(part) / least) / -Math.log10(least);
   return Math.sign(part) * Math.min(1, Math.max(0, strength));
 }
 
-/* Okabe and Ito's blue and vermillion, told apart by all who see colours, by lightness
- * from what is between; with the shade's strength. */
+/* Blue and vermillion from Okabe and Ito's palette, distinguishable with any colour vision. The
+ * shade sets the opacity. */
 export function heatColour(shade) {
   const strength = shade === 0 ? 0 : 15 + 85 * Math.abs(shade);
   return `rgb(${shade < 0 ? '0 114 178' : '213 94 0'} / ${strength.toFixed(0)}%)`;
 }
 
-/* Cells in at most so many columns and rows, each with the one that differs most:
- * [{x, y, w, h, cell: {row, rank, part}}], in units of one column and row. */
+/* Merge cells so that at most `columns` by `lines` remain. Each merged cell shows its largest
+ * deviation. */
 export function heatBins({ rows, members }, columns, lines) {
   const across = Math.ceil(members.length / columns) || 1;
   const down = Math.ceil(rows.length / lines) || 1;

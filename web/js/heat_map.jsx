@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* heat_map.jsx - cells on a canvas, coloured by how far they are off, that the pointer and the arrow
- * keys read out */
+/* heat_map.jsx - a canvas of cells, coloured by deviation. The pointer and arrow keys read out a
+ * cell. */
 import { useLayoutEffect, useState } from 'preact/hooks';
 import { heatColour } from './heat.mjs';
 import { useTheme } from './theme.jsx';
 
-/* `label` says what the map is of; `grid` is what is on it:
- *   width, left, foot         of the canvas, and what names and ticks take of it, in px
- *   cell: [w, h], gap, font   of a cell, in px
- *   columns, rows             how many cells are drawn
- *   across, down              how many places a cell stands for, each way; 1 if not given
- *   cells                     [{x, y, shade, isFailed, at}]: `shade` as heatColour() has it, `at` the
- *                             place read out, the cell's first if not given
- *   isSolid                   where there is no cell it looks as if there were one that is not off
- *   names                     [{y, text, isNamed}] of rows, who is named outlined
+/* `label` describes the map to screen readers. `canvas` is a ref to its canvas. Members of `grid`:
+ *   width, left, foot         canvas width, and room for row names and column ticks, in px
+ *   cell: [w, h], gap, font   size of a cell, gap and font size, in px
+ *   columns, rows             number of drawn cells
+ *   across, down              values merged into a cell in each direction; default 1
+ *   cells                     [{x, y, shade, isFailed, at}]. `shade` as in heatColour().
+ *                             `at` is the value that is read out; default: the cell's first
+ *   isSolid                   fill missing cells with the colour of no deviation
+ *   names                     [{y, text, isNamed}] of rows; isNamed outlines the row
  *   ticks                     [{x, text}] below the columns
- *   last                      the last place in a row
- *   first, worst              where the keys begin, and what is said before of that place
- *   words(at)                 of a place {row, column}; '' where there is none
- *   open(at)                  what a click or Enter does
- * `canvas` is a ref to it. */
+ *   last                      index of the last value in a row
+ *   first, worst              label and place of the first readout; keys start there
+ *   words(at)                 text for a place {row, column}; '' without a value
+ *   open(at)                  called on click or Enter */
 export function HeatMap({ label, grid, canvas }) {
   const [wanted, setAt] = useState(null);
   const theme = useTheme();

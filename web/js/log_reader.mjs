@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* log_reader.mjs - the log lines of a run, read page by page and kept up to a limit. No
- * DOM. */
+/* log_reader.mjs - the log lines of a run, read page by page. Keeps the latest lines. No DOM. */
 
 const LINES_ASKED = 1000;
 const LINES_KEPT = 5000;
@@ -18,7 +17,7 @@ export class LogReader {
     this.choose({});
   }
 
-  /* The lines of one rank or case, or of all: what was read of others is forgotten. */
+  /* Select one rank or case, or all. Discards the lines read so far. */
   choose({ rank = null, case: caseNumber = null }) {
     this.rank = rank;
     this.case = caseNumber;
@@ -29,7 +28,7 @@ export class LogReader {
     this.turn += 1;
   }
 
-  /* Ask for what came since; whether there is something new. */
+  /* Read the next page. Resolves to true if there were new lines. */
   async read() {
     const turn = this.turn;
     const params = new URLSearchParams({ limit: String(LINES_ASKED), after: String(this.after) });
@@ -53,7 +52,7 @@ export class LogReader {
     return fresh.length > 0;
   }
 
-  /* Those that have `text`, in any case of letters. */
+  /* The lines that contain `text`, ignoring case. */
   find(text) {
     const wanted = text.toLowerCase();
     return this.lines.filter((line) => line.text.toLowerCase().includes(wanted));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* main.jsx - the frame around the views: header, address, whether the server answers */
+/* main.jsx - the frame around the views: header, routing and the banner for an unreachable
+ * server */
 import { render } from 'preact';
 import { useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
 import { Api } from './api.mjs';
@@ -13,7 +14,7 @@ import Missing from './views/missing.jsx';
 import Run from './views/run.jsx';
 import Runs from './views/runs.jsx';
 
-/* A view whose module comes when it is first asked for. */
+/* A view whose module is loaded on first use. */
 const later = (name) => (props) => <Later app={props.app} name={name} props={props} />;
 
 const VIEWS = {
@@ -35,13 +36,13 @@ const LINKS = [
   ['/watches', 'Watches', ['watches']],
 ];
 
-/* index.html knows where the files are that no module imports. */
+/* The bundler puts a hash in the icon's name, and index.html has that name. */
 const ICON = document.querySelector('link[rel=icon]').href;
 
 const routes = new EventTarget();
 const moved = () => routes.dispatchEvent(new Event('moved'));
 
-/* The token dialog that is open: {refused, resolve}, or null. */
+/* The open token dialog, {refused, resolve}, or null. */
 let asked = null;
 
 const api = new Api({
@@ -53,10 +54,10 @@ const api = new Api({
   slots: streamSlots(localStorage),
 });
 
-/* What a view gets: the API, the way to other addresses, and the title. */
+/* Passed to every view: the API, navigation, lazy modules and the window title. */
 const app = {
   api,
-  /* Go to an address; `replace` leaves no entry behind in the history. */
+  /* Go to an address. `replace` adds no entry to the history. */
   go(route, { replace = false } = {}) {
     const address = typeof route === 'string' ? route : formatAddress(route);
     if (address !== location.pathname + location.search) {
@@ -64,14 +65,14 @@ const app = {
     }
     moved();
   },
-  /* The views that few visits need, and parts of others: a promise of their module. */
+  /* Resolves to the module with rarely used views and components. */
   later: () => import('./views/later.jsx'),
   title(text) {
     document.title = text ? `${text} · ringbench` : 'ringbench';
   },
 };
 
-/* Links within the page change the address without loading it anew. */
+/* Navigate by links within the page without reloading it. */
 function onClick(event) {
   const link = event.target.closest?.('a[href^="/"]');
   const plain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
@@ -87,7 +88,7 @@ function Page() {
   const main = useRef(null);
   const isFirst = useRef(true);
   const [hasKeys, setKeys] = useState(false);
-  /* Before any answer: effects run after the next frame, which may come later than one. */
+  /* A layout effect, because effects run after the next frame and an answer may arrive earlier. */
   useLayoutEffect(() => {
     routes.addEventListener('moved', redraw);
     window.addEventListener('popstate', redraw);
@@ -140,7 +141,7 @@ function Header({ view }) {
       </nav>
       <span class="spring" />
       <ThemeSwitch />
-      {/* Who may not start runs reads why. */}
+      {/* Without the right to start runs, the title gives the reason. */}
       <a
         class={operator ? 'button primary' : 'button quiet'}
         href="/new"
@@ -164,11 +165,11 @@ function Gone() {
   );
 }
 
-/* Ask for the bearer token that the server wants. `refused`: the one that was sent is not accepted. */
+/* Request a bearer token. `refused`: the server did not accept the previous one. */
 function TokenDialog({ refused, resolve }) {
   const [token, setToken] = useState('');
   const isGiven = useRef(false);
-  /* Escape ends a dialog too: then it is asked again. */
+  /* Escape closes the dialog without a token, so open it again. */
   const onClose = () => {
     const given = isGiven.current;
     asked = given ? null : { refused, resolve };

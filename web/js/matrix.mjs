@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* matrix.mjs - the combinations of a run's matrix, and which of them are worth comparing. No DOM. */
+/* matrix.mjs - the combinations of a run's matrix, and the pairs of them worth comparing. No
+ * DOM. */
 
 const COMBINATIONS_MAX = 64;
 const PAIRS_MAX = 8;
 
-/* Each combination as parameters say it: ["NAME=VALUE", "OTHER"], the latter not set. */
+/* Each combination as request parameters: ["NAME=VALUE", "OTHER"]. A name alone is an unset
+ * variable. */
 export function combinationsOf(spec) {
   const names = Object.entries(spec?.matrix ?? {});
   const sets = names.reduce(
@@ -17,7 +19,7 @@ export function combinationsOf(spec) {
 
 const diff = (a, b) => a.map((one, i) => [one, b[i]]).filter(([one, other]) => one !== other);
 
-/* {base, head, label} of combinations that differ from the first in one variable. */
+/* Pairs of the first combination with each that differs in one variable: {base, head, label}. */
 export function pairsOf(spec) {
   const [first, ...others] = combinationsOf(spec);
   return others

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* night_board.jsx - did last night pass: a strip of days for each name of runs with a gate */
+/* night_board.jsx - gate results by day, with a row for each run name */
 import { DAYS, nightsOf } from './nights.mjs';
 import { Region } from './parts.jsx';
 import { shorten } from './units.mjs';

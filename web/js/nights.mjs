@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nights.mjs - how runs of the same name passed their gates, day by day. No DOM. */
+/* nights.mjs - gate results of runs with the same name, day by day. No DOM. */
 import { formatDay } from './units.mjs';
 import { badVerdict } from './verdicts.mjs';
 
@@ -10,13 +10,13 @@ const DAY_MS = 24 * 3600 * 1000;
 
 export const dayOf = (time) => formatDay(new Date(time));
 
-/** What GET /runs is asked for: runs whose gate passed or failed. */
+/** The query of GET /runs: recent runs whose gate passed or failed. */
 export const nightsQuery = (now) =>
   `verdict=pass&verdict=fail&limit=500&since=${new Date(now - DAYS * DAY_MS).toISOString()}`;
 
-/** {days, rows: [{name, nights}]}: the last days as dates, oldest first, and for each name that has
- * run on several of them one run a day or null: the newest that failed, else the newest. Names that
- * failed last come first. `runs`: the newest first.
+/** Returns {days, rows: [{name, nights}]}: the last days, oldest first. A name has a row if it ran
+ * on several of these days. `nights` has a run or null per day: the newest failed run, else the
+ * newest. Names whose last run failed come first. `runs` are sorted newest first.
  * @param {Schema.RunList['runs']} runs */
 export function nightsOf(runs, now) {
   const days = Array.from({ length: DAYS }, (_, i) => dayOf(now - (DAYS - 1 - i) * DAY_MS));

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* node_groups.mjs - nodes in groups, who of them is a suspect, and what they differ in. No DOM. */
+/* node_groups.mjs - groups of nodes, suspects, and differences between nodes. No DOM. */
 import { compare, countBy, FACTS, groupOf } from './node_list.mjs';
 import { isBad, verdictOf } from './verdicts.mjs';
 import { unrealOf } from './where.mjs';
 
-/* A search that looked at all nodes of a run clears those that it does not name. */
+/* A conclusive search covers all nodes of its run and clears those that it does not name. */
 const clears = (run) => (verdictOf(run, 'culprit')?.answer ?? 'not_enough_data') !== 'not_enough_data';
 
-/* Who is under suspicion, {run, answer, sentence, unreal} by name: whom the last search that looked at it
- * names, of these `runs`, the newest first. */
+/* Suspects by name, {run, answer, sentence, unreal}: the nodes named by the newest search that
+ * covered them. `runs` are sorted newest first. */
 export function suspectsOf(runs) {
   const found = new Map();
   for (const run of runs) {
@@ -24,7 +24,7 @@ export function suspectsOf(runs) {
   return new Map([...found].filter(([, said]) => said));
 }
 
-/* [{name, nodes}] in the order of names. */
+/* [{name, nodes}], sorted by name. */
 export function grouped(nodes, by) {
   const groups = new Map();
   nodes.forEach((node) => {
@@ -34,8 +34,8 @@ export function grouped(nodes, by) {
   return [...groups].map(([name, own]) => ({ name, nodes: own })).sort((a, b) => compare(a.name, b.name));
 }
 
-/* What all of them are, [title, value], the columns in which they differ, and in each of
- * these what most have, if most have the same. */
+/* `agreed`: facts that all nodes share, [title, value]. `differ`: for each other fact the
+ * majority's value, or null without a majority. */
 export function differences(nodes) {
   const agreed = [];
   const differ = new Map();

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* node_list.mjs - which nodes are shown, and in what order. No DOM. */
+/* node_list.mjs - filter, order and grouping of the node list. No DOM. */
 import { stateWord } from './states.mjs';
 import { plural } from './units.mjs';
 
-/* What needs somebody comes first. */
+/* In list order: states that need attention come first. */
 export const NODE_STATES = ['lost', 'busy', 'idle', 'left'];
 
-/* The hardware names the CPU first, and the GPUs that NCCL can use; else those on the bus are told. */
+/* `hardware` lists the CPU first, then the GPUs usable by NCCL. Without such GPUs, use the ones
+ * found on the bus. */
 const cpuOf = (node) => (node.hardware ?? '').split('; ')[0];
 const gpusOf = (node) => (node.hardware ?? '').split('; ').slice(1).join('; ') || (node.gpus ?? '');
 
-/** What nodes are, and may agree on: [key, title, value].
+/** Facts shown for each node: [key, title, value].
  * @type {[string, string, (node: Schema.Node) => any][]} */
 export const FACTS = [
   ['group', 'Group', (node) => node.group],
@@ -29,7 +30,7 @@ const KEYS = {
   ...Object.fromEntries(FACTS.map(([key, , value]) => [key, (node) => value(node) ?? ''])),
 };
 
-/* Whether all words are somewhere in what the list shows of a node, and it has the labels. */
+/* True if the node has all labels, and each word of `q` occurs in its listed facts. */
 export function nodeFits(node, { q, labels = [], states = [] }, suspects = new Map()) {
   const own = labelTexts(node);
   const text = [
@@ -59,7 +60,7 @@ export function nodeFits(node, { q, labels = [], states = [] }, suspects = new M
 export const labelTexts = ({ labels }) =>
   Object.entries(labels ?? {}).map(([key, value]) => `${key}=${value}`);
 
-/* By name, node-2 before node-10. */
+/* Order by name, with node-2 before node-10. */
 export const { compare } = new Intl.Collator('en', { numeric: true });
 const byName = (a, b) => compare(a.name, b.name);
 
@@ -87,7 +88,8 @@ function counted(values) {
   return counts;
 }
 
-/* By what nodes can be grouped, [value, text]. */
+/* Keys for grouping: [value, text]. A key needs at least two groups, and a group with several
+ * nodes. */
 export function groupings(nodes) {
   const keys = [...new Set(nodes.flatMap(({ labels }) => Object.keys(labels ?? {})))].sort(compare);
   const ways = [
@@ -100,7 +102,8 @@ export function groupings(nodes) {
   });
 }
 
-/* Many nodes are grouped by the label with the fewest values; '' of few, or without one. */
+/* The default key for many nodes: the label with the fewest values. Empty for few nodes or without
+ * a suitable label. */
 export function usualGrouping(nodes) {
   const sizes = groupings(nodes)
     .filter(([by]) => by.startsWith(LABEL) || by === 'group')
@@ -109,13 +112,11 @@ export function usualGrouping(nodes) {
   return sizes.sort(([a], [b]) => a - b)[0]?.[1] ?? '';
 }
 
-/* What a group is called. */
 export function groupTitle(name, by) {
   const key = by.startsWith(LABEL) ? by.slice(LABEL.length) : by;
   return name === '' ? `without ${key}` : name.startsWith(key) ? name : `${key} ${name}`;
 }
 
-/* "4 nodes: 3 idle, 1 busy" */
 export function nodesInWords(nodes, suspects = new Map()) {
   if (nodes.length === 0) {
     return 'No agent has registered yet.';

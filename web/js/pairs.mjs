@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pairs.mjs - what each pair of nodes came to, of a run whose pattern is pairs. No DOM. */
+/* pairs.mjs - bandwidth of each pair of nodes, for runs with the pattern "pairs". No DOM. */
 import { headlineOfCases } from './book.mjs';
 import { compare } from './node_list.mjs';
 import { median } from './stats.mjs';
 
-/* Above any place's id, so that two ids make one key. */
+/* Larger than any id of a place, so that two ids form one key. */
 const PLACES_MAX = 2 ** 20;
 
-/** {names, middle, size, cells}: the nodes, slowest first by the median over their partners;
- * `cells` has for "i,j" {found, figure, part, of, failed}: the case that ended last, its GB/s,
- * and by how much that is off the median of all pairs (null: no figure).
- * With `rackOf` the names are those of the nodes' racks, and a cell's figure is that of the
- * slowest of its `of` pairs, as a median hides one node among many; `only` keeps the pairs whose nodes it is true of.
+/** Returns {names, middle, size, cells}. `names` are the nodes, slowest median first. `cells` maps
+ * "i,j" to {found, figure, part, of, failed}: the last case, its GB/s, and the deviation from the
+ * median of all pairs (null: no figure). With `rackOf`, `names` are racks and a cell is the
+ * slowest of its `of` pairs, since a median would hide a single slow node. `only` selects the
+ * nodes.
  * @param {Pick<import('./events.mjs').RunState, 'cases' | 'summary'>} state
  * @param {{ rackOf?: ((node: string) => string) | null, only?: (node: string) => boolean }} [options] */
 export function pairsOf(state, { rackOf = null, only = () => true } = {}) {
@@ -56,8 +56,8 @@ export function pairsOf(state, { rackOf = null, only = () => true } = {}) {
   return { names, middle, size: [...figures.values()][0]?.size ?? null, cells };
 }
 
-/** The nodes most of whose pairs are slower than the median by more than `least`, slowest first:
- * [{name, slow, of, figure}], so many of its pairs, and the median of their GB/s.
+/** Nodes with most pairs slower than the median by more than `least`, slowest first: [{name, slow,
+ * of, figure}]. `figure` is the median of the node's GB/s.
  * @param {ReturnType<typeof pairsOf>} pairs */
 export function slowNodes({ names, cells }, least) {
   const own = names.map(() => /** @type {{ figure: number, part: number }[]} */ ([]));
@@ -76,8 +76,8 @@ export function slowNodes({ names, cells }, least) {
     .filter(({ slow, of }) => slow > of / 2);
 }
 
-/* Of a node's name the one {name, id} of where it is, null if it is left out; there are far
- * more pairs than nodes, so each node is asked about once. */
+/* Maps a node to its place {name, id}, or to null if `only` excludes the node. Cached per node,
+ * because there are far more pairs than nodes. */
 function placesOf(rackOf, only) {
   const places = new Map();
   const nodes = new Map();

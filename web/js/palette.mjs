@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* palette.mjs - how a series looks: colour, dash and point shape, so that no one of them
- * has to be seen. Colours: Okabe and Ito, "Color Universal Design", 2008. No DOM. */
+/* palette.mjs - line styles: colour, dash and point shape. Colour is never the only difference.
+ * Colours: Okabe and Ito, "Color Universal Design", 2008. No DOM. */
 
 const BLUE = '#0072B2';
 const SKY = '#56B4E9';
@@ -10,13 +10,13 @@ const VERMILLION = '#D55E00';
 const PURPLE = '#CC79A7';
 const YELLOW = '#F0E442';
 
-/* Most contrast with the background first. */
+/* Highest contrast with the background first. */
 const COLOURS = {
   light: [BLUE, VERMILLION, GREEN, PURPLE, '#000000', ORANGE, SKY],
   dark: [SKY, ORANGE, GREEN, PURPLE, YELLOW, VERMILLION, '#FFFFFF'],
 };
 const DASHES = [[], [8, 4], [2, 3], [10, 3, 2, 3]];
-/* Outlines about a point, as the rest of an SVG path that has moved there. */
+/* Outlines around a point, as the rest of an SVG path that starts with a move to the point. */
 export const SHAPES = {
   circle: 'm-3.4 0a3.4 3.4 0 1 0 6.8 0a3.4 3.4 0 1 0-6.8 0z',
   square: 'm-3.4-3.4h6.8v6.8h-6.8z',
@@ -26,8 +26,8 @@ export const SHAPES = {
 };
 const SHAPE_NAMES = Object.keys(SHAPES);
 
-/* The look of line number `index`. In place shares its line's colour and shape, drawn
- * hollow and dashed, since the two are read as a pair. `dash` chooses the dashes, too. */
+/* Style of line number `index`. The in-place twin of a line has the same colour and shape, hollow
+ * and dashed. `dash` overrides the dash. */
 export function lookOf(index, inPlace, theme, dash = null) {
   const colours = COLOURS[theme];
   const round = Math.floor(index / colours.length);
@@ -39,7 +39,7 @@ export function lookOf(index, inPlace, theme, dash = null) {
   };
 }
 
-/* The colour of a limit or a baseline: a limit that was missed stands out. */
+/* Colour of a threshold or baseline. A missed threshold is red. */
 export function referenceColour(answer, theme) {
   const [plain, failed] = theme === 'dark' ? ['#9ba6b4', '#ff8f85'] : ['#56606d', '#b3261e'];
   return answer === 'fail' ? failed : plain;

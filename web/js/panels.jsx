@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* panels.jsx - plots beside one another, with one cross-hair, one range and one legend */
+/* panels.jsx - chart panels side by side, with a shared crosshair, zoom and legend */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { isBytes, METRICS } from './chart_model.mjs';
 import { REFERENCE_DASH } from './palette.mjs';
@@ -13,10 +13,9 @@ const HEIGHT = 340;
 const HEIGHT_OF_MANY = 260;
 const TIP_LINES = 12;
 
-/* `mark`: what is no measurement, which the style writes across each plot; or ''.
- * `onToggle(key)` asks to show a line or to hide it; `onZoom([low, high])` for a range of
- * places, null for all; without it none can be selected. `onLimit(panel, [low, high])` is told of
- * a range of values that was typed. `name`: the legend's, where a page has several. */
+/* `mark` is a watermark for results that were not measured here, or ''. `onToggle(key)` shows or
+ * hides a line. `onZoom([low, high])` selects an x range (null: all); without it there is no zoom.
+ * `onLimit(panel, [low, high])` gets a typed y range. `name` labels the legend. */
 export function Panels({
   panels: all,
   spread,
@@ -34,7 +33,7 @@ export function Panels({
     document.addEventListener('fullscreenchange', onChange);
     return () => document.removeEventListener('fullscreenchange', onChange);
   }, []);
-  /* The full screen has one panel, and the legend. */
+  /* In full screen only one panel and the legend are shown. */
   const alone = all.filter(({ key }) => key === full);
   const panels = alone.length > 0 ? alone : all;
   const turn = ({ key }) => {
@@ -86,7 +85,7 @@ const labelOf = (panel, onZoom) =>
   `Chart of ${panel.title}: ${panel.axis} over ${panel.isSize ? 'bytes' : panel.place}. Left and right ` +
   `arrow keys read out each point${onZoom ? '; with Shift they select a range, Enter zooms, 0 shows all' : ''}.`;
 
-/* ---- Figures at one place ---- */
+/* ---- Tooltip ---- */
 
 const pointAt = ({ points }, x) => points.find((point) => point.x === x);
 
@@ -140,9 +139,9 @@ function spanInWords(panel, { lo, hi, point }) {
   return doubtInWords(doubtOf(point, METRICS[panel.metric].figure));
 }
 
-/* ---- The legend ---- */
+/* ---- Legend ---- */
 
-/* The heading of a column, and its text for a point. Narrow screens show the first three. */
+/* Heading and text of each column. Narrow screens show the first three. */
 const MEASURED = {
   busbw: ['busbw, GB/s', ({ point }) => formatBandwidth(point.busbw_gbs)],
   algbw: ['algbw, GB/s', ({ point }) => formatBandwidth(point.algbw_gbs)],
@@ -171,7 +170,7 @@ function columnsOf({ metric, values }) {
 
 const range = (times) => times.map(formatTime).join(' … ');
 
-/* A row for each line, with its figures at x of `panel`; null: at the last place. */
+/* A row per line, with its figures at `x` in `panel`. Without `x`, at the last point. */
 function Legend({ panels, panel, x, onToggle, name }) {
   const lines = useMemo(() => linesOf(panels), [panels]);
   const columns = columnsOf(panels[0]);
@@ -227,13 +226,13 @@ const byKey = (items) => [...new Map(items.map((item) => [item.key, item])).valu
 
 const linesOf = (panels) => byKey(panels.flatMap(({ lines }) => lines).filter(({ offered }) => offered));
 
-/* null: nothing is drawn. */
+/* The largest x of visible points, or null without any. */
 function lastPlace({ lines }) {
   const xs = lines.filter((line) => !line.hidden).flatMap(({ points }) => points.slice(-1));
   return xs.length > 0 ? Math.max(...xs.map(({ x }) => x)) : null;
 }
 
-/* The limits and baselines of all panels, once each. */
+/* Thresholds, ceilings and baselines, each listed once. */
 const References = ({ panels }) => (
   <ul class="references" aria-label="References">
     {byKey(panels.flatMap(({ references }) => references)).map(({ key, label, colour, points }) => (

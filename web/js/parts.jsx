@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parts.jsx - small pieces that several views show */
+/* parts.jsx - small components that several views share */
 import { Fragment } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { copyText } from './download.mjs';
@@ -9,7 +9,7 @@ import { flipped } from './ui.jsx';
 import { formatClock, formatDay, shorten, zoneOf } from './units.mjs';
 import { ANSWERS, badVerdict } from './verdicts.mjs';
 
-/* A word with a sign, so that its colour is never all there is. */
+/* A word with a sign, so that the meaning does not depend on colour alone. */
 export const SignPill = ({ look, title, children }) => {
   const [sign, tone] = look;
   return (
@@ -30,7 +30,7 @@ export const AnswerPill = ({ answer, title }) => (
   </SignPill>
 );
 
-/* That figures are less certain than was asked, from the `noise` of a run's summary. */
+/* Shown if a run's figures are less certain than required. `noise` is from the run's summary. */
 export const NoisePill = ({ noise }) =>
   noise?.sentence ? (
     <SignPill look={['~', 'warn']} title={noise.sentence}>
@@ -38,7 +38,7 @@ export const NoisePill = ({ noise }) =>
     </SignPill>
   ) : null;
 
-/* What became of a run: the verdict that somebody should see, else its state. */
+/* The verdict that needs attention, else the run's state. */
 export function RunPill({ run }) {
   const verdict = badVerdict(run);
   if (run.state !== 'completed') {
@@ -53,8 +53,8 @@ export function RunPill({ run }) {
   );
 }
 
-/* A time of day with its zone, and with the date when it is another day, or always. `isCell`: in a
- * table, whose heading names the zone. */
+/* A time with its zone. The date is added if it is not today, or always with `hasDay`. `isCell`:
+ * the table's heading names the zone. */
 export function Time({ text, hasDay = false, isCell = false }) {
   const time = new Date(text);
   if (Number.isNaN(time.getTime())) {
@@ -71,7 +71,7 @@ export function Time({ text, hasDay = false, isCell = false }) {
   );
 }
 
-/* A verdict's checks. */
+/* The checks of a verdict. */
 export const Checks = ({ checks }) => (
   <ul class="checks">
     {checks.map((one, i) => (
@@ -83,7 +83,7 @@ export const Checks = ({ checks }) => (
   </ul>
 );
 
-/* The names of a table's columns; numbers stand to the right. */
+/* Headings of a table. Columns of numbers are aligned to the right. */
 export const Head = ({ columns, isNumber = () => false }) => (
   <thead>
     <tr>
@@ -96,7 +96,7 @@ export const Head = ({ columns, isNumber = () => false }) => (
   </thead>
 );
 
-/* A card that opens; `onToggle` is told whether it is open. */
+/* A card that can be expanded. `onToggle` gets true when it opens. */
 export const Fold = ({ title, note = null, onToggle = undefined, children }) => (
   <details class="card fold" onToggle={onToggle && (({ currentTarget }) => onToggle(currentTarget.open))}>
     <summary>
@@ -107,14 +107,14 @@ export const Fold = ({ title, note = null, onToggle = undefined, children }) => 
   </details>
 );
 
-/* A scrolling box, focusable so that the keyboard can scroll it. */
+/* A scrolling box. It takes the focus, so that the keyboard can scroll it. */
 export const Region = ({ label, name = 'scroll', children }) => (
   <section class={name} tabIndex={0} aria-label={label}>
     {children}
   </section>
 );
 
-/* A run's or node's labels; with the path of a list they lead to all that have them. */
+/* Labels of a run or node. With `path`, each links to the list of all that have the label. */
 export const Chips = ({ labels, path = null }) => (
   <>
     {Object.entries(labels ?? {}).map(([key, value]) => {
@@ -152,8 +152,8 @@ export const Facts = ({ rows, name = 'facts' }) => (
 
 const DIRECTIONS = { asc: 'ascending', desc: 'descending' };
 
-/* The headings of a list's columns, [text, sort key or null]. Numbers are aligned to the right.
- * `onSort` gets the query after a click; a second click on a column reverses its order. */
+/* Headings of a sortable list: [text, sort key or null]. `onSort` gets the new sort and order. A
+ * second click reverses the order. */
 export const SortHead = ({ columns, numbers, query, onSort, first = 'desc' }) => (
   <thead>
     <tr>
@@ -182,7 +182,8 @@ const sorted = (query, sort, first) => ({
   order: query.sort === sort ? (query.order === 'asc' ? 'desc' : 'asc') : first,
 });
 
-/* Some of a few: buttons that stay down. `options` are [value, text]; `onChange` gets those that are. */
+/* Buttons of which several can be on. `options` are [value, text]. `onChange` gets the selected
+ * values. */
 export const Toggles = ({ label, options, chosen, onChange }) => (
   <div class="switcher toggles" role="group" aria-label={label}>
     {options.map(([value, text]) => (
@@ -198,7 +199,7 @@ export const Toggles = ({ label, options, chosen, onChange }) => (
   </div>
 );
 
-/* A button that copies what `text()` gives. */
+/* A button that copies the result of `text()`. */
 export function CopyButton({ label, text }) {
   const [isCopied, setCopied] = useState(false);
   const copy = async () => {
@@ -213,7 +214,7 @@ export function CopyButton({ label, text }) {
   );
 }
 
-/* Text to copy, with its button. */
+/* Text with a copy button. */
 export const CopyBlock = ({ label, text }) => (
   <div class="copy-block">
     <pre tabIndex={0} role="region" aria-label={label}>
@@ -223,7 +224,7 @@ export const CopyBlock = ({ label, text }) => (
   </div>
 );
 
-/* An input whose text is asked for a while after it was typed; another `value` replaces it. */
+/* An input that reports its text after a pause in typing. A new `value` replaces the text. */
 export function TypedInput({ value, onType, inputRef = undefined, ms = 250, ...attributes }) {
   const [typed, setTyped] = useState(null);
   const latest = useRef(onType);
@@ -247,7 +248,7 @@ export function TypedInput({ value, onType, inputRef = undefined, ms = 250, ...a
   );
 }
 
-/* A component whose module comes when it is first shown. */
+/* A component whose module is loaded on first use. */
 export function Later({ app, name, props }) {
   const [views, setViews] = useState(/** @type {any} */ (null));
   useEffect(() => {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* place.mjs - how far a list was scrolled, kept with its entry in the history */
+/* place.mjs - keeps a list's scroll position in the browser's history */
 import { debounce } from './timing.mjs';
 
-/* {restore, stop}: `restore` once the list is drawn; only then the place is noted. */
+/* {restore, stop}. Call `restore` once the list is drawn. Positions are saved only after that. */
 export function keepPlace() {
   let wanted = history.state?.scroll ?? 0;
   const note = () => {
@@ -12,7 +12,7 @@ export function keepPlace() {
   };
   const later = debounce(note, 150);
   addEventListener('scroll', later);
-  /* Whoever leaves by a link does it before the address changes. */
+  /* Save before a clicked link changes the address. */
   document.addEventListener('click', note, true);
   return {
     restore() {

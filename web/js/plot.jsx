@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plot.jsx - a panel (chart_model.mjs) as SVG: axes, references, bands, error bars, lines,
- * points and marks. For the screen, and for files (plot_file.jsx): no hooks, no DOM. */
+/* plot.jsx - draws a panel (chart_model.mjs) as SVG, for the screen and for files (plot_file.jsx).
+ * No hooks, no DOM. */
 import { scaleLinear, scaleLog } from 'd3-scale';
 import { isBytes } from './chart_model.mjs';
 import { REFERENCE_DASH, SHAPES } from './palette.mjs';
@@ -11,18 +11,17 @@ const TICK_PX = 44;
 const DATE_PX = 96;
 const CROWDED_PX = 6;
 const FAR = 1e6;
-/* Half the width of an error bar's cap, in pixels. */
 const BAR_HALF = 3.5;
-/* From where several lines' bands are drawn fainter. */
+/* With more lines than this, bands are fainter. */
 const MANY_LINES = 2;
 
-/* {x, y}: d3's scales of a panel, drawn in `width` by `height` pixels. */
+/* {x, y}: the panel's d3 scales, in px. */
 export function scalesOf(panel, width, height) {
   const x = (panel.isSize ? scaleLog() : scaleLinear()).domain(panel.x);
   const y = (panel.isLog ? scaleLog() : scaleLinear())
     .domain(panel.y)
     .range([height - MARGIN.bottom, MARGIN.top]);
-  /* A logarithm has no 0: what is limited stops far below the axis. */
+  /* log(0) is undefined, so values stop far below the axis. */
   const beyond = (value) => y(panel.isLog ? Math.max(value, panel.y[0] / FAR) : value);
   return {
     x: x.range([MARGIN.left, width - MARGIN.right]),
@@ -30,7 +29,7 @@ export function scalesOf(panel, width, height) {
   };
 }
 
-/* What shows of its children is what lies within the axes. */
+/* Clips its children to the plot area. */
 const Inside = ({ width, height, children }) => {
   const [w, h] = [width - MARGIN.left - MARGIN.right, height - MARGIN.top - MARGIN.bottom];
   return (
@@ -46,7 +45,7 @@ const Inside = ({ width, height, children }) => {
   );
 };
 
-/* Powers of two, or whole numbers; as many as `width` pixels have room for. */
+/* Powers of two, or whole numbers. The number of ticks depends on `width`. */
 export function placeTicks({ isSize, x }, width) {
   const count = Math.max(2, width / TICK_PX);
   const whole = (domain) => scaleLinear().domain(domain).ticks(count).filter(Number.isInteger);
@@ -54,7 +53,7 @@ export function placeTicks({ isSize, x }, width) {
   return powers.length > 1 ? powers : whole(x);
 }
 
-/* Round values; of a logarithmic axis 1, 2, 5 or 1 alone where there are many. */
+/* Round values. A logarithmic axis has 1, 2, 5, or only 1 if there would be too many. */
 export function valueTicks({ isLog, y }) {
   if (!isLog || y[1] < 3 * y[0]) {
     return scaleLinear().domain(y).ticks(6);
@@ -74,7 +73,7 @@ export const valueLabel = (value) => {
 const r = (value) => Math.round(value * 10) / 10;
 const path = (corners) => `M${corners.map(([x, y]) => `${r(x)} ${r(y)}`).join('L')}`;
 
-/* `tone` has the colours of text, grid and surface; `spread`: whether bands and bars are drawn. */
+/* `tone` has the colours of text, grid and surface. `spread` shows bands and error bars. */
 export function Plot({ panel, width, height, spread, tone }) {
   const scales = scalesOf(panel, width, height);
   const lines = panel.lines.filter((line) => !line.hidden);
@@ -152,7 +151,7 @@ const placesOf = (panel, { x }, width) =>
     text: placeLabel(panel, at),
   }));
 
-/* The names of the places, those with room, each once. */
+/* Labels of dates. Skips repeated dates, and dates too close to the previous label. */
 function datesOf({ dates }, { x }) {
   const shown = [];
   dates.forEach((text, i) => {
@@ -171,7 +170,7 @@ function Band({ points, colour, scales, opacity }) {
   return points.length > 1 && <path d={`${path(outline)}Z`} fill={colour} fill-opacity={opacity} />;
 }
 
-/* A limit or a baseline: a dashed line, and a band where the points have one. */
+/* A reference: a dashed line, and a band if its points have one. */
 function Reference({ points, colour, scales }) {
   const through = points.filter(({ y }) => y !== undefined);
   return (
@@ -215,7 +214,7 @@ function Points({ points, shape, spread, scales }) {
   );
 }
 
-/* A vertical line with a text beside it, on the side where there is room. */
+/* A vertical line with a text on the side that has room. */
 function Mark({ x, text, colour, dash, isLow, scales, width, height, tone }) {
   const at = r(scales.x(x));
   const side = at > width / 2 ? -1 : 1;
@@ -236,7 +235,7 @@ function Mark({ x, text, colour, dash, isLow, scales, width, height, tone }) {
   );
 }
 
-/* A short piece of the line with its point, for legends. */
+/* A short piece of a line with its point, for legends. */
 export const Glyph = ({ line }) => (
   <svg class="glyph" viewBox="0 0 28 14" aria-hidden="true">
     <GlyphPaths line={line} />

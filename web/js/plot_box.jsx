@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plot_box.jsx - a plot on the screen: a tooltip follows the pointer or the arrow keys, a drag
- * or Shift with the arrows selects a range */
+/* plot_box.jsx - an interactive plot. The pointer or arrow keys show a tooltip. Dragging, or Shift
+ * with arrow keys, selects a range. */
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { placeTip, tipRoom } from './chart_model.mjs';
 import { TypedInput } from './parts.jsx';
 import { MARGIN, Plot, scalesOf } from './plot.jsx';
 
-/* A shorter drag is a click. */
+/* A shorter drag counts as a click. */
 const DRAG_PX = 6;
 const WIDTH_MIN = 240;
 const TONE = { text: 'var(--muted)', grid: 'var(--grid)', surface: 'var(--surface)' };
 
-/* The width of an element's content, and its height while it is on the full screen, else null; as
- * they change. */
+/* [width, height] of an element, updated on each change. The height is null unless full screen. */
 export function useSize(ref) {
   const [size, setSize] = useState(/** @type {any[]} */ ([0, null]));
   useLayoutEffect(() => {
@@ -31,14 +30,14 @@ export function useSize(ref) {
 
 const RANGE = '\\s*(\\d+(?:\\.\\d+)?)\\s*(?:to|-)\\s*(\\d+(?:\\.\\d+)?)\\s*';
 
-/* [10, 50] of "10 to 50", or null. */
+/* [10, 50] for "10 to 50", or null. */
 function rangeOf(text) {
   const [low, high] = (new RegExp(`^${RANGE}$`).exec(text) ?? []).slice(1).map(Number);
   return low < high ? [low, high] : null;
 }
 
-/* Beside a plot's title: the range of its values, where one can be typed, and the full screen.
- * `onRange` gets [low, high], or null for all. */
+/* Tools beside a plot's title: an input for the y range, and the full-screen button. `onRange` gets
+ * [low, high], or null for automatic. */
 export const PlotTools = ({ label, range = null, onRange = null, onFull }) => (
   <span class="plot-tools">
     {onRange && (
@@ -67,9 +66,9 @@ export const PlotTools = ({ label, range = null, onRange = null, onFull }) => (
   </span>
 );
 
-/* `cursor`: the place that another panel points at, or null. `tip(x)` gives the tooltip.
- * `onCursor(x)` is told of the place under the pointer, null when it left; `onZoom([low,
- * high])` of the range that was selected, null for all; `onPick(x)` of a click. */
+/* `cursor` is the x of another panel's crosshair, or null. `tip(x)` renders the tooltip.
+ * `onCursor(x)` gets the x under the pointer, or null. `onZoom([low, high])` gets the selected
+ * range, or null for all. `onPick(x)` is called on a click. */
 export function PlotBox({
   panel,
   height: usualHeight,
@@ -112,7 +111,7 @@ export function PlotBox({
       null,
     );
 
-  /* From the first to the last place within; a single one is no range. */
+  /* Zoom to the points between a and b. A single point is no range. */
   const choose = (a, b) => {
     const low = Math.min(a, b) * (1 - 1e-9);
     const high = Math.max(a, b) * (1 + 1e-9);
@@ -227,7 +226,7 @@ const placesOf = ({ lines }) =>
     (a, b) => a - b,
   );
 
-/* Beside the cross, where it covers the fewest points. */
+/* Placed beside the crosshair, where it covers the fewest points. */
 function Tip({ panel, scales, x, width, height, children }) {
   const ref = useRef(null);
   const left = scales.x(x);

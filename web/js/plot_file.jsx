@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plot_file.jsx - plots as an SVG document of its own, with what they are of, and the legend.
- * The text is made without a DOM; only svgToPng and tonesOf need one. */
+/* plot_file.jsx - charts as a self-contained SVG document with title, runs and legend. Only
+ * svgToPng and tonesOf need a DOM. */
 import { GlyphPaths, MARGIN, Plot } from './plot.jsx';
 import { REFERENCE_DASH } from './palette.mjs';
 import { markOf, titleOf, unlikeInWords } from './shown.mjs';
@@ -13,18 +13,18 @@ const WIDTH_OF_ONE = 960;
 const TITLE_ROOM = 30;
 const HEIGHT = 370;
 const LINE = 20;
-/* How wide a character is at most, of the usual size. */
+/* Largest width of a character at the default font size, in px. */
 const CHARACTER = 7;
 
-/* The theme's colours as a file needs them. */
+/* Colours of the current theme as values, since a file has no CSS variables. */
 export function tonesOf(element) {
   const style = getComputedStyle(element);
   const read = (name) => style.getPropertyValue(name).trim();
   return { text: read('--muted'), grid: read('--grid'), surface: read('--surface') };
 }
 
-/* {text, width, height} of what is shown: runs and panels, two beside one another, and
- * whether with the `spread`. `tone` has text, grid and surface. */
+/* Returns {text, width, height}, with two panels per row. `spread` shows bands and error bars.
+ * `tone` has the colours of text, grid and surface. */
 export function panelsToSvg({ runs, panels, spread, tone }) {
   const width = panels.length > 1 ? WIDTH : WIDTH_OF_ONE;
   const across = panels.length > 1 ? width / 2 : width;
@@ -75,7 +75,7 @@ export function panelsToSvg({ runs, panels, spread, tone }) {
 
 const Move = ({ x, y, children }) => <g transform={`translate(${x} ${y})`}>{children}</g>;
 
-/* Title, in what the runs are not alike, and a line for each. */
+/* Title, warning if the runs are not comparable, and a line per run. */
 function headLines(runs) {
   const unlike = unlikeInWords(runs);
   return [
@@ -85,7 +85,7 @@ function headLines(runs) {
   ];
 }
 
-/* Once for all panels: those of a collective have the same lines. */
+/* Each line once: panels of a collective have the same lines. */
 function legendOf(panels) {
   const lines = panels.flatMap((panel) => panel.lines).filter((line) => !line.hidden);
   const references = panels.flatMap((panel) => panel.references);
@@ -96,7 +96,7 @@ function legendOf(panels) {
   ];
 }
 
-/* What is no measurement says so across its charts. */
+/* A watermark for results that were not measured here. */
 const Across = ({ mark, width, height, tone }) =>
   mark && (
     <text
@@ -112,7 +112,7 @@ const Across = ({ mark, width, height, tone }) =>
     </text>
   );
 
-/* Drawn by the browser itself, at twice the size so that it is sharp on paper. */
+/* Rendered by the browser, at twice the size for sharp prints. */
 export async function svgToPng({ text, width, height }) {
   const url = URL.createObjectURL(new Blob([text], { type: 'image/svg+xml' }));
   try {

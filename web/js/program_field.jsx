@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* program_field.jsx - the control that chooses a program and its arguments, from what the nodes
- * offer, or a launcher and its own, from what the server has */
+/* program_field.jsx - control that selects a program offered by the nodes, or a launcher offered by
+ * the server, and its arguments */
 import { useTyped } from './fields.jsx';
 import { plural } from './units.mjs';
 
-/* `value` is {name, args}, or null while none is chosen. */
+/* `value` is {name, args}, or null without a selection. */
 export function ProgramControl({ field, value, offered = [], onChange }) {
   const program = offered.find(({ name }) => name === value?.name);
   const names = [...new Set([...offered.map(({ name }) => name), ...(value?.name ? [value.name] : [])])];
   const args = value?.args ?? {};
-  /* A blank one is left out. */
+  /* Arguments left blank are not sent. */
   const set = (name, arg) => {
     const { [name]: _old, ...others } = args;
     onChange({ name: value.name, args: arg === undefined ? others : { ...others, [name]: arg } });
@@ -58,7 +58,8 @@ function inWords({ description, nodes, ranks_per_node: ranks, metrics, limits })
 
 const isNumber = ({ type }) => type === 'integer' || type === 'number';
 
-/* A text that is no such value goes to the server as it is. */
+/* Text that does not fit the parameter's type is sent unchanged, so that the server reports the
+ * error. */
 function parsed(parameter, text) {
   const isPlain = isNumber(parameter) ? /^[+-]?\d+(\.\d+)?$/.test(text) : parameter.type === 'boolean';
   return text === '' ? undefined : isPlain ? JSON.parse(text) : text;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ranking.mjs - which setting of a run's matrix is the fastest, by size. No DOM. */
+/* ranking.mjs - the fastest setting of a run's matrix, by size. No DOM. */
 import { caseLabel } from './case_name.mjs';
 import { doubtOf } from './stats.mjs';
 
 const FIGURE = 'busbw_gbs';
 
-/** Ranges of neighbouring sizes with the same answer, for each collective: [{collective, from, to,
- * best, ahead}]. `best` are the settings whose intervals overlap that of the most bus bandwidth,
- * null if all do; `ahead` [least, most] is its lead on the best of the others, as a part. */
+/** Per collective, ranges of consecutive sizes with the same answer: [{collective, from, to, best,
+ * ahead}]. `best` lists the settings whose intervals overlap the fastest one's, or is null if all
+ * overlap. `ahead` [least, most] is the relative lead over the best other setting. */
 export function rankingOf({ lines }) {
   const found = [];
   for (const [collective, own] of byCollective([...lines.values()])) {
@@ -27,7 +27,7 @@ export function rankingOf({ lines }) {
   return found;
 }
 
-/* Of the same data and placement: lines that differ by their settings alone. */
+/* Lines that differ only by their settings, grouped by data and placement. */
 function byCollective(lines) {
   const isIn = lines.every(({ inPlace }) => inPlace);
   const groups = new Map();

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* references.mjs - what a run's lines are compared with, as charts draw it (chart_model.mjs):
- * the thresholds of its spec, what its links allow, and the baseline. No DOM. */
+/* references.mjs - reference lines of a chart (chart_model.mjs): thresholds of the spec, the link
+ * ceiling, and the baseline. No DOM. */
 import { referenceColour } from './palette.mjs';
 import { median, pointValue } from './stats.mjs';
 import { parseSize } from './units.mjs';
 import { verdictOf } from './verdicts.mjs';
 
-/* The server's bands (docs/reference/gates.md), in bytes. */
+/* The server's size bands (docs/reference/gates.md), in bytes. */
 const BANDS = {
   latency: [1, 16 << 10],
   middle: [(16 << 10) + 1, (4 << 20) - 1],
@@ -18,8 +18,8 @@ const UNITS = {
   busbw_gbs: 'GB/s',
 };
 
-/* What a run's checks ask of a figure, each a straight line over the sizes from `x`'s low to
- * its high, for one collective or for all. */
+/* The spec's thresholds for a figure, as horizontal lines over the range `x`. A threshold is for
+ * one collective or for all. */
 export function thresholdsOf(run, figure, collective, x, theme) {
   const checks = Object.entries(run.spec?.thresholds ?? {}).filter(
     ([, check]) => check.figure === figure && (check.collective ?? collective) === collective,
@@ -43,8 +43,8 @@ function lineOf(run, name, check, end, x, theme) {
   };
 }
 
-/* What the links allow, over all sizes. All charts
- * have one legend: it says of which collectives a figure is, where others have another. */
+/* The link ceiling as a horizontal line. All charts share one legend, so the label names the
+ * collectives if ceilings differ. */
 export function ceilingOf(run, figure, collective, [low, high], theme) {
   const { busbw_gbs: figures = {}, limit } = verdictOf(run, 'ceiling')?.evidence ?? {};
   const x = [low, high];
@@ -65,8 +65,7 @@ export function ceilingOf(run, figure, collective, [low, high], theme) {
   ];
 }
 
-/* Both ends of the sizes that a check is about, as far as they are shown; a single size is a
- * short line about it. */
+/* The visible part of a check's size range. A single size becomes a short line. */
 function spanOf({ size, sizes, band }, [low, high]) {
   const [from, to] = size !== undefined ? [size, size] : (BANDS[band] ?? [sizes?.min, sizes?.max]);
   const bytes = (value, otherwise) =>
@@ -76,8 +75,8 @@ function spanOf({ size, sizes, band }, [low, high]) {
   return least < most ? [least, most] : [];
 }
 
-/* The band of a line's twins in the runs of a baseline, {label, books}: the middle of what
- * they measured, and from the least to the greatest that it may have been. */
+/* The baseline's band for a line: the median over the baseline runs, and the full range with error
+ * bars. */
 export function baselineOf(baseline, line, figure, zoom, theme) {
   const twins = baseline.books.map((book) => book.lines.get(line.series.key)).filter(Boolean);
   const bySize = new Map();

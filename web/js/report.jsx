@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report.jsx - the page of one run as a file of its own: its data stands in the file, and there is no
- * server to ask */
+/* report.jsx - the page of one run as a self-contained file. The file contains the data and needs
+ * no server. */
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import * as pictures from './plot_file.jsx';
@@ -18,7 +18,7 @@ import Run from './views/run.jsx';
 
 const data = new ReportData(JSON.parse(document.getElementById('ringbench-data').textContent));
 
-/* What is shown stands behind the #: a file's address takes nothing else. */
+/* The view's state is in the fragment, because a file's address has no query. */
 const readQuery = () => parseAddress('/runs/x', location.hash.slice(1)).query;
 
 const app = {
@@ -40,7 +40,7 @@ function Report() {
   const [query, setQuery] = useState(readQuery());
   useEffect(() => {
     window.addEventListener('hashchange', () => setQuery(readQuery()));
-    /* On paper nothing opens. */
+    /* Folds cannot be opened on paper. */
     window.addEventListener('beforeprint', () =>
       document.querySelectorAll('details.fold').forEach((fold) => {
         fold.open = true;
@@ -65,7 +65,7 @@ function Report() {
           </Alert>
         ))}
         <Run app={app} id={data.id} query={query} />
-        {/* The nodes as the server knew them when the report was made. */}
+        {/* The nodes as they were when the report was made. */}
         <div class="stack">
           {data.nodes.map((node) => (
             <Fold key={node.name} title={`Node ${shorten(node.name, 60)}`}>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report_data.mjs - what a report holds, asked as api.mjs asks a server (docs/reference/api.md). No
- * DOM. */
+/* report_data.mjs - serves a report's data through the interface of api.mjs
+ * (docs/reference/api.md). No DOM. */
 import { ENDED } from './events.mjs';
 
 export class ReportData {
@@ -13,7 +13,7 @@ export class ReportData {
     this.goneSince = null;
   }
 
-  /* Whether there are no events: of a run with very many. */
+  /* A report of a run with very many events has a summary instead of events. */
   get isSummary() {
     return this.data.events === undefined;
   }
@@ -42,7 +42,7 @@ export class ReportData {
     return this.data.address ? new URL(this.data.address).origin : 'http://HOST';
   }
 
-  /* What a reader should know of the report itself: [[title, text]]. */
+  /* Notices about the report itself: [[title, text]]. */
   get notes() {
     const notes = [];
     if (!ENDED.has(this.document.state)) {
@@ -69,7 +69,7 @@ export class ReportData {
     return null;
   }
 
-  /* Nobody counts down what is left of a run in a file. */
+  /* A file has no time left to count down. */
   async run() {
     return { ...this.document, eta_s: null };
   }
@@ -82,7 +82,7 @@ export class ReportData {
     return { collectives: this.data.collectives };
   }
 
-  /* Of the latest attempts. */
+  /* Rows of the latest attempts only. */
   async rows(_id, query) {
     if (this.isSummary) {
       throw new Error('The single rows are not in this report: the run has too many.');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_row.jsx - what lists show of a run */
+/* run_row.jsx - parts of a run's row in lists */
 import { AnswerPill, RunPill, Time } from './parts.jsx';
 import { formatBandwidth, formatSize, shorten, TIME_ZONE } from './units.mjs';
 import { badVerdict, verdictOf } from './verdicts.mjs';
@@ -7,7 +7,7 @@ import { whereInWords } from './where.mjs';
 
 const HEADLINE_TITLE = 'Median bus bandwidth at the largest size of the first series';
 
-/* "46.5 GB/s at 256M": the figure that stands for a run (docs/explanation/method.md). */
+/* A run's headline figure (docs/explanation/method.md): "46.5 GB/s at 256M". */
 export function Headline({ found }) {
   if (!found) {
     return '–';
@@ -22,7 +22,7 @@ export function Headline({ found }) {
   );
 }
 
-/* What a run came to, besides its pill: that nobody is slow, if that was asked, else its figure. */
+/* The result beside the pill: a passed search for slow nodes, else the headline. */
 export function Outcome({ run }) {
   const culprit = verdictOf(run, 'culprit');
   return culprit && badVerdict(run) !== culprit ? (
@@ -32,7 +32,6 @@ export function Outcome({ run }) {
   );
 }
 
-/* What a run measured, and where. */
 export function WhatCell({ run }) {
   const where = whereInWords(run);
   const nodes = (run.nodes ?? []).map((node) => node.name).join(' ');
@@ -46,7 +45,7 @@ export function WhatCell({ run }) {
   );
 }
 
-/* The collectives of a run; one that has many says how many more. */
+/* The first two collectives, and the number of others. */
 function seriesInWords({ collectives }) {
   const names = collectives ?? [];
   const shown = names.slice(0, 2).join(', ');
@@ -54,7 +53,7 @@ function seriesInWords({ collectives }) {
   return more > 0 ? `${shown} and ${more} more` : shown;
 }
 
-/* [[x, y], …] as small as a word, from 0 up. */
+/* A curve of [[x, y], …] as small as a word. y starts at 0. */
 export function Sparkline({ points }) {
   if (points.length < 2) {
     return <span class="muted">–</span>;
@@ -73,7 +72,7 @@ export function Sparkline({ points }) {
   );
 }
 
-/* A run's curve, [[size, busbw], …], over powers of 2. */
+/* A run's bandwidth curve, [[size, busbw], …], with a logarithmic x axis. */
 export const Curve = ({ curve }) => (
   <Sparkline
     points={(curve ?? [])
@@ -83,7 +82,7 @@ export const Curve = ({ curve }) => (
   />
 );
 
-/* The runs of a node's page. */
+/* The list of runs on a node's page. */
 export const NodeRuns = ({ runs }) => (
   <table class="list">
     <thead>

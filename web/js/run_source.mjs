@@ -1,32 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_source.mjs - one run as the page knows it: what its events and its summary add up to, while
- * it is looked at; of very many events, the latest. */
+/* run_source.mjs - one run on the page: its document, events and summary, kept current while
+ * visible. With very many events, only the latest are read. */
 import { applyEvents, isEnded, newRunState } from './events.mjs';
 import { applySummary, mergeSummary, seriesOf, stateOfSummary } from './summary.mjs';
 
-/* Events of ranks, of which each has five in a case, above which they are not read. */
+/* With more rank events than this, the page reads the summary instead. A rank has five events per
+ * case. */
 const MANY_OF_RANKS = 100000;
 const EVENTS_OF_RANK = 5;
 const REFRESH_MS = 4000;
 const ETA_MS = 3000;
-/* Wrong elements that are named, and sizes whose rows are asked for them. */
+/* Number of wrong elements listed, and of sizes whose rows are searched for them. */
 const WRONG_NAMED = 8;
 const WRONG_SIZES = 4;
-/* What a summary says of the run itself. */
+/* Members of the run that each summary updates. */
 const BRIEF = ['labels', 'notes', 'summary', 'rows_done', 'eta_s', 'eta_basis'];
 
 export class RunSource {
-  /* `onChange` is called after every change, however small. */
+  /* `onChange` is called after every change. */
   constructor(api, id, onChange) {
     this.api = api;
     this.id = id;
     this.onChange = onChange;
-    /** @type {any} the run, as GET /runs/{id} returns it */
+    /** @type {any} as returned by GET /runs/{id} */
     this.meta = null;
     this.state = newRunState();
-    /** @type {any} its summary, as far as it was told */
+    /** @type {any} as received so far */
     this.summary = null;
-    /* The first wrong elements, of so many. */
+    /* The first wrong elements, out of `total`. */
     this.wrong = { total: 0, named: /** @type {any[]} */ ([]), isFinal: true };
     this.wantsCases = false;
     this.stream = null;
@@ -36,25 +37,25 @@ export class RunSource {
     this.open();
   }
 
-  /* Follow the run, from where it was left. */
+  /* Start or resume following. */
   open(onChange = this.onChange) {
     this.onChange = onChange;
     this.error = null;
     this.done = false;
     this.stopped = false;
-    /* Whether the server was asked for the run in vain. */
+    /* True after a failed attempt to read the run. */
     this.waits = false;
     document.addEventListener('visibilitychange', this.onVisible);
     this.heed();
     return this;
   }
 
-  /* The server's list once the run has ended, else by events. */
+  /* The final verdicts of an ended run, else the ones received in events. */
   verdicts() {
     return this.meta && isEnded(this.meta) ? this.meta.verdicts : this.state.verdicts;
   }
 
-  /* The run as it is after its labels or notes were changed here. */
+  /* Take over the run after this page changed its labels or notes. */
   edited(meta) {
     this.meta = meta;
     this.onChange();
@@ -64,7 +65,7 @@ export class RunSource {
     return this.meta?.name || this.id;
   }
 
-  /* Start or stop following, as the page is seen or not. */
+  /* Follow only while the page is visible. */
   heed() {
     if (document.hidden || this.stopped) {
       this.stream?.abort();
@@ -118,7 +119,7 @@ export class RunSource {
       this.error = new Error('The stream ended before the run did.');
     }
     this.onChange();
-    /* What the server says of it, now that it is over. */
+    /* Read the ended run again: the server has completed its document. */
     if (outcome === 'ended' && !isEnded(this.meta)) {
       await this.insist(undefined, async () => {
         this.meta = await this.api.run(this.id);
@@ -127,8 +128,8 @@ export class RunSource {
     }
   }
 
-  /* What the events do not say: name, labels, spec; and where there are many events,
-   * what they come to. */
+  /* Read what events do not contain: name, labels and spec. With many events, read the summary
+   * too. */
   async load(signal) {
     this.meta = await this.api.run(this.id, signal);
     if (this.api.isSummary || (this.state.lastId === 0 && eventsOfRanks(this.meta) > MANY_OF_RANKS)) {
@@ -143,7 +144,7 @@ export class RunSource {
     this.state = stateOfSummary(this.summary);
   }
 
-  /* A page that shows one case needs its figures. */
+  /* Start reading figures by case. A page that shows a single case needs them. */
   needCase(number) {
     if (number !== null && !this.wantsCases) {
       this.wantsCases = true;
@@ -163,14 +164,14 @@ export class RunSource {
         this.state.epoch += 1;
         this.onChange();
       } catch {
-        /* the next summary asks again, and the header says that the server is gone */
+        /* The next summary repeats the request. The page's banner reports an unreachable server. */
       }
       this.refreshing = false;
     }, ms);
   }
 
-  /* Find the first of a book's wrong elements in the rows that have them. While the run
-   * goes on, rows may be read before they are stored: then the next draw asks again. */
+  /* Find the first wrong elements in their rows. In a live run, rows may be read before they are
+   * stored; the next draw then repeats the search. */
   async nameWrong({ total, points }) {
     const { wrong } = this;
     if (this.naming || (total === wrong.total && wrong.isFinal)) {
@@ -193,12 +194,12 @@ export class RunSource {
         this.onChange();
       }
     } catch {
-      /* the table marks them all the same */
+      /* Ignored: the table marks the rows in any case. */
     }
     this.naming = false;
   }
 
-  /* The server's guess of the time that is left, while the run goes on. */
+  /* Update the server's estimate of the remaining time while the run continues. */
   askEta() {
     clearTimeout(this.etaTimer);
     this.etaTimer = setTimeout(async () => {
@@ -209,13 +210,13 @@ export class RunSource {
         this.meta = { ...(await this.api.run(this.id)), asked: Date.now() };
         this.onChange();
       } catch {
-        /* the stream tells how it is with the server */
+        /* Ignored: the stream reports an unreachable server. */
       }
       this.askEta();
     }, ETA_MS);
   }
 
-  /* Try until the server answers; what it refuses ends it. */
+  /* Repeat until the server answers. A 4xx answer is final. */
   async insist(signal, call) {
     let wait = 300;
     while (!this.stopped && !signal?.aborted) {
@@ -250,7 +251,7 @@ export class RunSource {
   }
 }
 
-/* Of the cases that have begun. */
+/* The expected number of rank events, over all cases that have started. */
 function eventsOfRanks({ cases = [], nodes = [], world_size: all = 0 }) {
   const ranks = new Map(nodes.map((node) => [node.name, node.ranks]));
   return cases

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scaling.mjs - what the server says of sizes over node counts, as panels for charts
- * (chart_model.mjs). No DOM. */
+/* scaling.mjs - the projection of a scaling run, as chart panels (chart_model.mjs). No DOM. */
 import { niceCeil, niceFloor } from './chart_model.mjs';
 import { lookOf } from './palette.mjs';
 import { formatSize } from './units.mjs';
 
-/* "all_reduce float32 sum, 64M, in place": one of the answer's sizes. */
+/* "all_reduce float32 sum, 64M, in place" */
 export const sizeLabel = ({ collective, dtype, redop, root, size, in_place: inPlace }) =>
   [
     [collective, dtype, redop, root > 0 && `root ${root}`].filter(Boolean).join(' '),
@@ -15,7 +14,7 @@ export const sizeLabel = ({ collective, dtype, redop, root, size, in_place: inPl
     .filter(Boolean)
     .join(', ');
 
-/* Shorter times are more of a bandwidth: low and high change sides. */
+/* [value, low, high] of a point. The low bandwidth follows from the high time, and vice versa. */
 const VALUES = {
   busbw: {
     axis: 'busbw, GB/s by nodes',
@@ -33,8 +32,8 @@ const VALUES = {
   },
 };
 
-/* Bandwidth and time of a size: the measured points with the extremes of their cases, and
- * the projected one with its interval. */
+/* Panels of bandwidth and time for a size: measured points with the range of their cases, and the
+ * projected point with its interval. */
 export function scalingPanels(found, nodes, hide, theme) {
   const { at } = found.verdict.evidence;
   const projected = at ? [found.measured.at(-1), at] : [];

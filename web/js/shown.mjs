@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shown.mjs - the runs that charts show, in words. No DOM. They are {id, name, mark, created,
- * backend, worldSize, nodes, verdict}; a `mark` says what is no measurement of here
- * ("simulated"), or is ''. */
+/* shown.mjs - texts about the runs on a chart. No DOM. Runs are {id, name, mark, created, backend,
+ * worldSize, nodes, verdicts}. `mark` is "simulated", "emulated" or "imported", or empty for a
+ * measurement made here. */
 import { plural } from './units.mjs';
 
-/* What is to stand across charts of these runs: a mark that all have, or that some have. */
+/* The watermark of a chart: the mark that all runs share, or "partly …". */
 export function markOf(runs) {
   const marks = [...new Set(runs.map(({ mark }) => mark))];
   const some = marks.filter(Boolean);
@@ -13,10 +13,9 @@ export function markOf(runs) {
 
 const nameOf = ({ name, mark }) => name + (mark ? ` (${mark})` : '');
 
-/* "before, after (simulated)" */
 export const titleOf = (runs) => runs.map(nameOf).join(', ');
 
-/* In what runs on one chart are not alike, "" where they are. */
+/* Why the runs on a chart are not comparable, or "". */
 export function unlikeInWords(runs) {
   const ofOne = ({ backend, worldSize, mark }) =>
     [mark || backend, worldSize > 0 && plural(worldSize, 'rank')].filter(Boolean).join(', ');

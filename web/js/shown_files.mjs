@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shown_files.mjs - what charts show, to take along: its figures as CSV and Markdown. No
- * DOM. The runs are those of shown.mjs. */
+/* shown_files.mjs - exports the charts' figures as CSV and Markdown. No DOM. Runs are as in
+ * shown.mjs. */
 import { isBytes, METRICS } from './chart_model.mjs';
 import { markOf, titleOf, unlikeInWords } from './shown.mjs';
 import { doubtInWords, doubtOf, waysInWords } from './stats.mjs';
@@ -9,7 +9,6 @@ import { verdictLines } from './verdicts.mjs';
 
 const NODES_NAMED = 4;
 
-/* "06cw1x2k3m4n · 2026-01-05 10:00 UTC · host · 4 ranks · node-1, node-2" */
 export function runInWords({ id, created, backend, worldSize, nodes, mark }) {
   const names = nodes.slice(0, NODES_NAMED).map(({ name }) => shorten(name, 40));
   const more = nodes.length - names.length;
@@ -26,7 +25,8 @@ export function runInWords({ id, created, backend, worldSize, nodes, mark }) {
 
 /* ---- Figures ---- */
 
-/* One panel stands for both of a collective: a point has all of its figures. */
+/* A bandwidth panel's points have all figures, so the time panel of the same collective is
+ * skipped. */
 const isWhole = (panel) => panel.metric !== 'time';
 
 const shownLines = (panels) =>
@@ -34,7 +34,7 @@ const shownLines = (panels) =>
     .filter(isWhole)
     .flatMap((panel) => panel.lines.filter((line) => !line.hidden).map((line) => ({ panel, line })));
 
-/* A row for each point that is drawn. */
+/* A row for each visible point. */
 export function rowsShown(runs, panels) {
   return shownLines(panels).flatMap(({ panel, line }) =>
     line.points.map((point) => ({
@@ -88,7 +88,8 @@ export function toCsv(rows) {
     .join('');
 }
 
-/* As the server writes them (docs/reference/api.md): spreadsheets must not compute a name. */
+/* Quoted as in the server's CSV (docs/reference/api.md). A leading "'" stops spreadsheets from
+ * evaluating a name as a formula. */
 function csvField(value) {
   const isFormula =
     typeof value === 'string' && /^[=@+\-\t\r]/.test(value) && !Number.isFinite(Number(value));
@@ -108,8 +109,7 @@ const tableOf = ([head, ...rows]) =>
     .map((cells) => `| ${cells.join(' | ')} |\n`)
     .join('');
 
-/* For an issue tracker: the runs, what the server says of them, a table of each chart, and
- * the address, if there is one. */
+/* For an issue tracker: runs, verdicts, a table per chart, and the address (null: none). */
 export function toMarkdown(runs, panels, address) {
   const unlike = unlikeInWords(runs);
   const mark = markOf(runs);

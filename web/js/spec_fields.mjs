@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* spec_fields.mjs - the fields of the new-run form. What there is, which values it takes and
- * what a blank means comes from the server's description of a request (/openapi.json); here
- * stands only how people call it and where. What is not named here has a field as well. */
+/* spec_fields.mjs - fields of the new-run form. Kinds, values and defaults come from the server's
+ * OpenAPI document. This file adds only titles and order. A request field without a line here
+ * appears under "More". */
 
 const bytes = {
   unit: 'bytes',
@@ -220,17 +220,16 @@ const TITLES = [
   ],
 ];
 const LEFT_OUT = new Set(['fault']);
-/* Where a description says which document has more: a page has none of these. */
+/* References to the server's documentation, which a reader of the page does not have. */
 const DOCUMENT = /[:;,.]? *(see )?docs\/\S+\.md\S*/g;
 
-/* Groups of fields {id, pointer, kind, label, options, hint, help, unit, when} from the
- * server's description. kind: text, number, choice (one of), several (any of), list (comma
- * separated), pairs (KEY=VALUE lines), matrix (variables and their values), nodes, program,
- * launch, any (text, or JSON). `when` shows a field only beside that value of another one, and
- * options that are `later` are offered when there is something to choose. */
+/* Groups of fields {id, pointer, kind, label, options, hint, help, unit, when}. kind: text, number,
+ * choice (one of), several (any of), list (comma separated), pairs (KEY=VALUE lines), matrix,
+ * nodes, program, launch, any (text, or JSON). `when` shows a field only for certain values of
+ * another field. Options in `later` are hidden until the server offers them. */
 export function buildGroups(description) {
   const schemas = description.components.schemas;
-  /* Its references are followed. */
+  /* A copy with all $ref resolved. */
   const whole = (part) =>
     JSON.parse(JSON.stringify(part), (_key, at) =>
       at?.$ref ? whole({ ...schemas[at.$ref.split('/').pop()], ...at, $ref: undefined }) : at,
@@ -264,7 +263,7 @@ export function buildGroups(description) {
   return [...groups, { title: 'More', closed: true, fields: more }];
 }
 
-/* A field for each of what no line names; an object's parts have one each. */
+/* Fields for a property without a line in TITLES. An object becomes a field per member. */
 function restOf(schema, pointer, make) {
   const parts = partsOf(schema);
   return parts
@@ -327,7 +326,8 @@ function kindOf(schema) {
   return { integer: 'number', number: 'number', string: 'text' }[schema.type] ?? 'none';
 }
 
-/* What a choice offers: [text that stands for it, words, value]; the first leaves it out. */
+/* Options of a choice: [form value, text, request value]. The first option leaves the field out of
+ * the request. */
 function worded(schema, words) {
   const values = schema.enum ?? schema.examples ?? (schema.type === 'boolean' ? [true, false] : null);
   if (!values) {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* spec_form.mjs - from what stands in the new-run form to the request, and back. No DOM.
- * Nothing is judged here: a field that makes no sense goes to the server as it was typed,
- * and its answer is shown at that field. */
+/* spec_form.mjs - converts the new-run form to a request, and back. No DOM. Nothing is validated
+ * here: invalid text is sent as typed, and the server's error is shown at the field. */
 import { listAsRange } from './spec_text.mjs';
 import { formatSize } from './units.mjs';
 
-/* Kinds whose value is an array; a program's is an object or null, all others are text. */
+/* Empty values per kind. Kinds that are not listed start as ''. */
 const EMPTY = {
   several: () => [],
   nodes: () => [],
@@ -14,8 +13,7 @@ const EMPTY = {
   launch: () => null,
 };
 
-/* `fields` are those of spec_fields.mjs, of all groups. A run of a program has none of what
- * belongs to a measurement. */
+/* `fields` are the fields of all groups in spec_fields.mjs. */
 export function emptyForm(fields) {
   const form = { what: 'measure', extra: {} };
   for (const field of fields) {
@@ -29,7 +27,7 @@ export const isShown = (field, form) =>
   (form.what === 'program' ? field.ofProgram : field.kind !== 'program') &&
   (!field.when || field.when[1].includes(form[field.when[0]]));
 
-/* The request: only what was filled in. */
+/* The request, with only the fields that are filled in. */
 export function toSpec(fields, form) {
   const spec = { ...form.extra };
   for (const field of fields) {
@@ -63,13 +61,13 @@ function readNumber(value) {
   return /^[+-]?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
 }
 
-/* Without arguments it is its name. */
+/* A program without arguments is sent as {name}. */
 function readProgram(value) {
   const { name, args = {} } = value || { name: '' };
   return Object.keys(args).length > 0 ? { name, args } : { name };
 }
 
-/* Text that is JSON is meant as such, all other text as itself. */
+/* Valid JSON is sent as its value, other text as a string. */
 function readAny(value) {
   const text = value.trim();
   try {
@@ -79,7 +77,8 @@ function readAny(value) {
   }
 }
 
-/* [{name, values, unset}]: a value a line, and perhaps the variable not set at all. */
+/* Rows are [{name, values, unset}]. `values` has a value per line. `unset` adds a combination
+ * without the variable. */
 function readMatrix(rows) {
   const matrix = {};
   for (const { name, values, unset } of rows) {
@@ -120,7 +119,7 @@ function setAt(spec, pointer, value) {
   at[last] = value;
 }
 
-/* The form that gives a spec back; what the form has no field for is kept as it is. */
+/* The form that reproduces a spec. Members without a field are kept in `extra`. */
 export function fromSpec(fields, spec) {
   const form = emptyForm(fields);
   form.what = spec.program ? 'program' : 'measure';
@@ -145,7 +144,7 @@ export function fromSpec(fields, spec) {
   return form;
 }
 
-/* Whether a blank says the same: a choice's default, nothing in a list, no at all. */
+/* True if a blank field means the same: the default of a choice, an empty list, or false. */
 function isUsual(fields, key, value) {
   const field = fields.find((one) => one.pointer === `/${key}`);
   return (
@@ -232,7 +231,7 @@ function nodesMode({ nodes, launch }) {
   return nodes.count ? 'count' : '';
 }
 
-/* The problem document's errors by field id; those of no shown field stand under ''. */
+/* The problem document's errors by field id. Errors without a visible field are under ''. */
 export function errorsByField(fields, problem, form) {
   const byField = {};
   for (const error of problem?.errors ?? []) {
@@ -244,8 +243,8 @@ export function errorsByField(fields, problem, form) {
   return byField;
 }
 
-/* The shown field whose pointer leads furthest to this one; of two with the same pointer
- * (the kind of sizes, and their list) the latter, which is the one that was typed in. */
+/* The visible field with the longest pointer that leads to `pointer`. Of two with equal pointers
+ * (kind of sizes, list of sizes), the later one, where the user types. */
 function fieldOf(fields, pointer, form) {
   const shown = fields.filter((field) => isShown(field, form));
   const above = shown.filter((field) => pointer === field.pointer || pointer.startsWith(`${field.pointer}/`));

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* spec_text.mjs - a run's request as text: short, as JSON, as a line for a shell. No DOM. */
+/* spec_text.mjs - a request as text: shortened, as JSON, and as a shell command. No DOM. */
 import { formatSize } from './units.mjs';
 
-/* 8, 16, 32 … 128 is 8 to 128 by 2; null when the list is no such row. */
+/* [8, 16, 32, 64, 128] is {min: 8, max: 128, factor: 2}. Null if the list is no geometric
+ * series. */
 export function listAsRange(list) {
   const factor = list.length >= 3 ? list[1] / list[0] : NaN;
   const isRange =
@@ -12,7 +13,7 @@ export function listAsRange(list) {
   return isRange ? { min: list[0], max: list[list.length - 1], factor } : null;
 }
 
-/* An effective spec shorter, and the same: without what is unset, sizes as a range. */
+/* An equivalent of an effective spec: without unset members, and sizes as a range. */
 export function shortSpec(spec) {
   const isSaid = (value) =>
     value !== null && value !== '' && (typeof value !== 'object' || Object.keys(value).length > 0);
@@ -35,8 +36,8 @@ export function shortSpec(spec) {
   return short;
 }
 
-/* JSON to be read: as JSON.stringify has it, but lists of plain values on one line. A line
- * end is never inside of a string there. */
+/* JSON with lists of plain values on one line. JSON.stringify escapes line ends in strings, so each
+ * line end is formatting. */
 export const prettyJson = (value) =>
   JSON.stringify(value, null, 2).replace(/\[\n[^[\]{}]*\n *\]/g, (list) =>
     list.replace(/,\n */g, ', ').replace(/\n */g, ''),
@@ -44,7 +45,7 @@ export const prettyJson = (value) =>
 
 const quote = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
-/* The same request from a shell. The token itself is never shown. */
+/* The curl command for a request. The token is a shell variable. */
 export function curlLine(spec, origin, withToken) {
   const parts = ['curl -sSN', "-H 'Accept: text/plain'"];
   if (withToken) {
@@ -54,8 +55,8 @@ export function curlLine(spec, origin, withToken) {
   return parts.join(' ');
 }
 
-/* A key that makes a repeated POST of the same body harmless. crypto.randomUUID is absent
- * on plain http, getRandomValues is not. */
+/* A key that makes a repeated POST of the same body harmless. crypto.randomUUID does not exist on
+ * plain HTTP. */
 export function idempotencyKey() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* states.mjs - states of runs, nodes, jobs and watches in words and signs. No DOM. */
+/* states.mjs - words and signs for states of runs, nodes, jobs and watches. No DOM. */
 
-/* A sign and a tone for each; those of runs first. */
+/* A sign and a tone for each state. States of runs come first. */
 const STATES = {
   queued: '○ calm',
   launching: '◔ calm',
@@ -27,7 +27,7 @@ const STATES = {
 
 export const RUN_STATES = Object.keys(STATES).slice(0, Object.keys(STATES).indexOf('cancelled') + 1);
 
-/* A node that left is not one that remains. */
+/* "left" could be read as "remaining". */
 const WORDS = { left: 'offline' };
 
 export const stateWord = (state) => WORDS[state] ?? String(state).replaceAll('_', ' ');

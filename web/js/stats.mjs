@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stats.mjs - the server's figures in words, and in the order of a table. No DOM. */
+/* stats.mjs - the server's figures as text, and the order of the table. No DOM. */
 import { formatChange, formatPercent, listInWords } from './units.mjs';
 
 export function median(values) {
@@ -11,12 +11,11 @@ export function median(values) {
   return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-/* What busbw is of algbw, of n ranks: by the facts of a collective that the server gives
- * (docs/reference/api.md). */
+/* busbw / algbw for n ranks, from the collective's facts (docs/reference/api.md). */
 export const busFactor = ({ bus_factor: { times, less } }, n) => (times * (n - less)) / n;
 
-/* A row's line in a plot, in words and without the placement; `variant` says how its case
- * differs from the others of the run, `members` are the ranks of its group. */
+/* Label of a series without its placement. `variant` distinguishes the case from others of the run.
+ * `members` are the ranks of its group. */
 export function lineLabel(row, variant = '', /** @type {number[] | null} */ members = null) {
   const parts = [row.collective, row.dtype];
   if (row.redop && row.redop !== 'none') {
@@ -35,15 +34,15 @@ export function lineLabel(row, variant = '', /** @type {number[] | null} */ memb
   return parts.join(' · ');
 }
 
-/* "TREE, LL128": how calls were done, of a row's `nccl`; '' where that is not known. */
+/* "TREE, LL128": the algorithm and protocol in a row's `nccl`. Empty if unknown. */
 export function wayOf(choice) {
   const { algo, proto, ranks_differ: differ, unrequested } = choice ?? {};
   const notes = [differ && 'ranks differ', unrequested && 'not requested'];
   return [algo, proto, ...notes].filter(Boolean).join(', ');
 }
 
-/* [{way, rows}] of a summary's `nccl`, the most frequent first and the unknown last; [] where
- * nothing is known of any. */
+/* Distinct choices [{way, rows}] of a summary's `nccl`, most frequent first and unknown last. Empty
+ * if all are unknown. */
 export function waysOf(choices) {
   const rows = new Map();
   choices.forEach((choice) => rows.set(wayOf(choice), (rows.get(wayOf(choice)) ?? 0) + choice.rows));
@@ -54,7 +53,6 @@ export function waysOf(choices) {
     : [];
 }
 
-/* "TREE, LL128", or "3 × TREE, LL128; 1 × RING, LL" where rows of one size differ. */
 export const waysInWords = (ways = []) =>
   ways.length === 1 ? ways[0].way : ways.map(({ way, rows }) => `${rows} × ${way || 'not known'}`).join('; ');
 
@@ -62,9 +60,8 @@ export const placement = (row) => (row.in_place ? 'in place' : 'out of place');
 
 const ends = (values) => [values.reduce((a, b) => Math.min(a, b)), values.reduce((a, b) => Math.max(a, b))];
 
-/* How far a point's figure may be off: the interval of its median and, where there are
- * several rows, their spread. `half`: half of it, as a part of the figure. null: nobody
- * knows. */
+/* Uncertainty of a point's figure: the interval of its median and, with several repeats, their
+ * spread. `half` is half the range relative to the figure. Null if unknown. */
 export function doubtOf(point, key = 'time_us') {
   const known = [point.interval, point.repeats > 1 ? point.repeat_spread : null];
   const values = known.flatMap((spread) => spread?.[key] ?? []);
@@ -77,10 +74,9 @@ export function doubtOf(point, key = 'time_us') {
 
 const KNOWN_FACTOR = 10;
 
-/* Whether an interval says anything (common/result/noise.h). */
+/* False if an interval is too wide to be useful (common/result/noise.h). */
 export const isWithinFactor = (lo, hi) => lo > 0 && hi <= KNOWN_FACTOR * lo;
 
-/* "±4.1 %", or "unknown"; '' of null. */
 export function doubtInWords(doubt) {
   if (!doubt) {
     return '';
@@ -88,19 +84,17 @@ export function doubtInWords(doubt) {
   return isWithinFactor(doubt.lo, doubt.hi) ? `±${formatPercent(doubt.half)}` : 'unknown';
 }
 
-/* Whether a comparison tells how large a change is. */
+/* True if a comparison's change is known well enough to show. */
 export const isToldChange = ({ change, interval }) =>
   Number.isFinite(change) && (!interval || isWithinFactor(1 + interval[0], 1 + interval[1]));
 
-/* "+3.2 to +5.0 %", or "unknown" */
 export const formatInterval = ([low, high]) =>
   isWithinFactor(1 + low, 1 + high)
     ? `${formatChange(low).replace(' %', '')} to ${formatChange(high)}`
     : 'unknown';
 
-/* A point's value of a figure. The band, lo to hi, is always from the least to the greatest
- * of any rank, over all repeats: however many rows there are, and whoever added them up. The
- * bar is how far the figure itself may be off, or null. */
+/* A point's value of a figure. lo to hi is the range over all ranks and repeats. `bar` is the error
+ * bar, or null. */
 export function pointValue(point, key) {
   if (point.time_us === null) {
     return null;
@@ -117,7 +111,8 @@ const FIGURES = {
   wrong: 'wrong',
 };
 
-/* What a column shows of a table row: "size", "count", "type", or as "out_busbw". */
+/* Accessor for a table column: "size", "count", "type", or a side and figure such as
+ * "out_busbw". */
 function columnValue(column) {
   const [side, figure] = column.split('_');
   if (figure === undefined) {
@@ -126,8 +121,8 @@ function columnValue(column) {
   return figure in FIGURES ? (entry) => entry[side]?.[FIGURES[figure]] : null;
 }
 
-/* Sorted by a column, "size" or "-size"; what has no figure comes last both ways. An
- * unknown column leaves the order of measuring. */
+/* Rows sorted by a column, "size" or "-size". Rows without a value come last in both directions. An
+ * unknown column keeps the order of measurement. */
 export function sortPivot(entries, order) {
   const descending = order.startsWith('-');
   const value = columnValue(descending ? order.slice(1) : order);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stream_slots.mjs - how many windows of a browser may stream at once. A browser opens six
- * connections to a server, for all of its windows: with a stream in each of six, none of them
- * could ask for anything else. The windows share a slot for each stream in local storage. */
+/* stream_slots.mjs - limits the number of event streams per browser. A browser opens six
+ * connections to a server for all its windows. Six streams would block every other request. The
+ * windows share slots in local storage. */
 const SLOTS = 4;
 const RENEW_MS = 2000;
-/* A window that crashed renews nothing. */
+/* A slot expires after this time, since a crashed window does not renew it. */
 const STALE_MS = 12000;
 
 const nameOf = (slot) => `ringbench-stream-${slot % SLOTS}`;
 
-/* {take(onLost)}: the function that releases the slot, or null where all are taken. Two windows
- * that take one slot in the same instant don't see each other: the one that wrote last has it,
- * and the other is told so by `onLost`. */
+/* {take(onLost)}. `take` returns a function that releases the slot, or null if all slots are taken.
+ * If two windows take a slot at the same time, the last writer owns it. `onLost` is called in the
+ * other window. */
 export function streamSlots(storage) {
   return {
     take(onLost) {
@@ -24,7 +24,7 @@ export function streamSlots(storage) {
         }
         return null;
       } catch {
-        /* storage is switched off */
+        /* Storage is disabled: do not limit streams. */
         return () => {};
       }
     },

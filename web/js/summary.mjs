@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* summary.mjs - a run's state from the server's summary of it (docs/reference/api.md), in place of
- * its events. No DOM. */
+/* summary.mjs - a run's state from the server's summary instead of its events
+ * (docs/reference/api.md). No DOM. */
 import { applyEvents, newRank, newRunState } from './events.mjs';
 import { takeFigures } from './figures.mjs';
 import { waysOf } from './stats.mjs';
@@ -45,7 +45,7 @@ export function stateOfSummary(summary) {
   return state;
 }
 
-/** The series that books are made of, each with what tells its cases apart.
+/** The summary's series, each with its combination's settings, nodes and cases.
  * @param {any} summary */
 export function seriesOf({ series, combinations }) {
   const known = new Map(combinations.map((one) => [one.combination, one]));
@@ -57,7 +57,7 @@ export function seriesOf({ series, combinations }) {
   };
 }
 
-/* Let a summary, all of it, be that of the state. */
+/* Use a complete summary as the state's results. */
 export function applySummary(state, summary) {
   state.summary = { all: seriesOf(summary), cases: state.summary?.cases ?? null };
   state.results = summary.run.rows_done;
@@ -70,7 +70,7 @@ const keyOf = ({ points, rows, skipped, wrong, points_total, ...key }) => JSON.s
 const figureKeyOf = ({ combination, case: at, rank, metric, group, x, labels }) =>
   JSON.stringify([combination, at, rank, metric, group, x, labels]);
 
-/* Two lists as one: of what has the same key the later, or what `join` makes of both. */
+/* Merge two lists by key. A later entry replaces the earlier one, or `join` combines both. */
 function merge(known, fresh, key, join = (_old, one) => one) {
   const all = new Map(known.map((one) => [key(one), one]));
   fresh.forEach((one) => all.set(key(one), join(all.get(key(one)), one)));
@@ -82,7 +82,8 @@ function joinSeries(known, fresh) {
   return { ...fresh, points: points.sort((a, b) => a.size - b.size) };
 }
 
-/* What is known of a run's summary after another message of its stream. */
+/* The complete summary after another message of the stream. A message has changed parts only,
+ * unless `whole` is set. */
 export function mergeSummary(known, message) {
   if (message.whole || known === null) {
     return message;
@@ -96,7 +97,7 @@ export function mergeSummary(known, message) {
   };
 }
 
-/* The ranks of a case, which are numbered node by node.
+/* The ranks of a case. Ranks are numbered node by node.
  * @param {Schema.Case} found @param {Schema.Run['nodes']} nodes */
 function ranksOf(found, nodes) {
   const counts = new Map(nodes.map(({ name, ranks }) => [name, ranks]));
@@ -133,7 +134,7 @@ function caseOf(found, env, nodes) {
   };
 }
 
-/* A point as charts and table have it. */
+/* A summary's point in the form that charts and the table use. */
 export const pointOfSummary = (point) => ({
   size: point.size,
   repeats: point.rows,

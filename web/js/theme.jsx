@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* theme.jsx - dark or light: the system's preference until the person says otherwise */
+/* theme.jsx - dark or light: the system's preference until the user chooses */
 import { useEffect, useState } from 'preact/hooks';
 
 const KEY = 'ringbench-theme';
@@ -11,7 +11,7 @@ let isChosen = false;
 try {
   isChosen = localStorage.getItem(KEY) !== null;
 } catch {
-  /* storage is switched off: a choice lasts as long as the page */
+  /* Storage is disabled: the choice lasts until the page is closed. */
 }
 
 dark.addEventListener('change', () => isChosen || show(dark.matches ? 'dark' : 'light'));
@@ -26,12 +26,12 @@ function choose(name) {
   try {
     localStorage.setItem(KEY, name);
   } catch {
-    /* storage is switched off */
+    /* Storage is disabled. */
   }
   show(name);
 }
 
-/* The name of the theme, as it changes. */
+/* The name of the current theme. */
 export function useTheme() {
   const [name, setName] = useState(theme());
   useEffect(() => {

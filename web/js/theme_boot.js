@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* theme_boot.js - a classic script, run before the first paint, so that a dark page does
- * not flash in the light one's colours */
+/* theme_boot.js - sets the theme before the first paint, so that a dark page does not flash white.
+ * A classic script, because modules run later. */
 {
   let theme = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
   try {
     theme = localStorage.getItem('ringbench-theme') ?? theme;
   } catch {
-    /* storage is switched off: the system's preference holds */
+    /* Storage is disabled: use the system's preference. */
   }
   document.documentElement.dataset.theme = theme;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* timing.mjs - calls that are delayed, limited in rate, or repeated */
+/* timing.mjs - debounced, rate-limited and repeated calls */
 
 export function debounce(call, ms) {
   let timer = null;
@@ -11,7 +11,7 @@ export function debounce(call, ms) {
   return later;
 }
 
-/* Call soon, and at most thirty times a second, however often asked. */
+/* Limit `call` to thirty times a second. The last request is never lost. */
 export function paced(call) {
   /** @type {ReturnType<typeof setTimeout> | 0} */
   let timer = 0;
@@ -25,9 +25,9 @@ export function paced(call) {
   return ask;
 }
 
-/* Call `once` now and `ms` after each end, only while the page is visible. Returns a function that
- * ends it. An error that `once` throws is a fault of the page: it is reported, and `once` called
- * again. */
+/* Call `once` now and `ms` after each completion, only while the page is visible. Returns a
+ * function that stops the polling. An exception in `once` is reported as a page error, and polling
+ * continues. */
 export function poll(once, ms) {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;

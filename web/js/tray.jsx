@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tray.jsx - the runs that were selected to be compared: they stay selected in this tab, wherever
- * it goes meanwhile */
+/* tray.jsx - runs selected for a comparison. The selection is kept for the browser tab. */
 import { useState } from 'preact/hooks';
 import { shorten } from './units.mjs';
 import { formatAddress } from './url_state.mjs';
@@ -16,7 +15,7 @@ function load() {
   }
 }
 
-/* {selected, toggle(run), set}: the first one is the base that others are compared with. */
+/* {selected, toggle(run), set}. The first selected run is the base of a comparison. */
 export function useTray() {
   const [selected, setSelected] = useState(load);
   const set = (next) => {
@@ -24,7 +23,7 @@ export function useTray() {
     try {
       sessionStorage.setItem(KEY, JSON.stringify(next));
     } catch {
-      /* Then they stay selected on this page only. */
+      /* Storage is disabled: the selection lasts until the page is left. */
     }
   };
   const toggle = ({ id, name }) =>

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trend_model.mjs - trends as they are drawn (chart_model.mjs): runs that are alike as a line, where
- * versions changed, what a point is compared with. Nothing is judged here. No DOM. */
+/* trend_model.mjs - trends as chart panels (chart_model.mjs): lines of comparable runs, marks where
+ * versions changed, and links to comparisons. The server judges; this module only draws. No DOM. */
 import { compareQuery } from './url_state.mjs';
 import { formatChange, formatClock, formatDay, shorten } from './units.mjs';
 import { whereInWords } from './where.mjs';
 
-/* In 9 of 10 comparisons so many find a change of 3 % (docs/explanation/method.md). */
+/* Cases per side that detect a change of 3 % in 9 of 10 comparisons
+ * (docs/explanation/method.md). */
 const CASES_WANTED = 8;
 export const VERSIONS = ['nccl', 'cuda_driver', 'cuda_runtime', 'kernel', 'ringbench'];
 
-/* The lines of the answers for several bands of one figure: {label, columns, panels, worst}. A
- * line has the runs that are alike, in all bands; its columns are its runs, oldest first; a panel
- * has the line's points of a band, each with its column `x`. The line with the worst change comes
- * first, then those with most runs. */
+/* Lines {label, columns, panels, worst} from one answer per band. A line has comparable runs,
+ * the same in all bands. `columns` are its runs, oldest first. A panel has the line's points of
+ * one band, each with its column `x`. Lines are sorted by the worst change, then by the number
+ * of runs. */
 export function buildTrends(answers) {
   const lines = new Map();
   answers.forEach((answer, band) => {
@@ -34,7 +35,7 @@ export function buildTrends(answers) {
     .sort((a, b) => b.worst - a.worst || b.columns.length - a.columns.length);
 }
 
-/* A series of the server is of one band; what it is of beside that is a line. */
+/* The server's series has one band. A line joins the series that differ only by band. */
 const lineKey = (like) => JSON.stringify({ ...like, band: null, sizes: null });
 
 const order = (a, b) => (a.created < b.created || (a.created === b.created && a.run < b.run) ? -1 : 1);
@@ -66,7 +67,7 @@ function lineOf({ points }, label, answers, pointsOfRun) {
   return { label, columns, dates: datesOf(columns), panels, worst: Math.max(0, ...panels.flatMap(lossesOf)) };
 }
 
-/* Where a line's run has other versions than the one before it. */
+/* Runs whose versions differ from the previous run's. */
 function versionSteps(points) {
   return points.slice(1).flatMap((point, i) => {
     const before = points[i].versions ?? {};
@@ -82,7 +83,7 @@ function versionSteps(points) {
   });
 }
 
-/* Where each ran, and what tells it apart from the others. */
+/* Labels of the lines: where the runs ran, and the facts that differ between lines. */
 function labelsOf(likes) {
   const facts = likes.map(factsOf);
   const names = [...new Set(facts.flatMap(Object.keys))];
@@ -97,7 +98,7 @@ function labelsOf(likes) {
   });
 }
 
-/* As a run has them; of hardware as many as there were. */
+/* Nodes in the form of a run document. Hardware entries are expanded to one node each. */
 function nodesOf({ nodes, hardware }) {
   if (nodes) {
     return Object.entries(nodes).map(([name, ranks]) => ({ name, ranks }));
@@ -121,22 +122,21 @@ function factsOf({ nodes, hardware, settings, env, series }) {
   return { on, ...Object.fromEntries(entries) };
 }
 
-/* The change that a point lies behind, or null. */
+/* The last change at or before this point, or null. */
 export function changeBefore(point, changes) {
   return changes
     .filter((one) => one.series === point.series && one.run !== null && one.created <= point.created)
     .reduce((last, one) => (last && last.created > one.created ? last : one), null);
 }
 
-/* The address that compares a point with the last good one: the last run before the
- * change that it lies behind, or the baseline. */
+/* Link that compares a point with the last run before its change, or with the baseline. */
 export function compareAddress(point, changes) {
   const change = changeBefore(point, changes);
   return address(point, [change ? change.verdict.evidence.last_before : 'baseline'], [point.run]);
 }
 
-/* The address that compares the runs since a change with those before it, the nearest of
- * either: as many as have cases enough, and none beyond another change. */
+/* Link that compares the runs after a change with the runs before it. Each side takes the nearest
+ * runs until it has enough cases, and stops at the next change. */
 export function changeAddress({ run, series, verdict }, points) {
   const at = points.findIndex((point) => point.run === run && point.series === series);
   if (at < 1) {
@@ -162,7 +162,7 @@ function nearest(points, isBeyond) {
   return runs;
 }
 
-/* Of runs with several combinations the point's own. */
+/* For a run with several combinations, select the point's own. */
 function address(point, base, head) {
   const env = !point.isOneOf
     ? []
@@ -173,7 +173,7 @@ function address(point, base, head) {
   return `/compare?${compareQuery({ base, base_env: isBaseline ? [] : env, head, head_env: env })}`;
 }
 
-/* How much worse each change for the worse made a panel's figure. */
+/* Relative sizes of the changes for the worse in a panel. */
 const lossesOf = ({ changes, points }) =>
   points
     .filter((point) => changes.some((one) => isAt(one, point) && one.verdict.answer === 'worse'))
@@ -184,8 +184,8 @@ const isAt = (change, point) => change.run === point.run && change.series === po
 const VERSION_MAX = 20;
 const TONES = { worse: 'var(--bad)', better: 'var(--good)' };
 
-/* A line's panel as one to plot: its values with their intervals, a dotted mark where versions
- * changed, and a mark with the difference where the server found a change. */
+/* The chart panel of a line's band: values with intervals, a dotted mark at version changes, and a
+ * mark with the difference at each detected change. */
 export function trendPanel({ figure, points, versions, changes }, title, dates) {
   const line = {
     key: 'value',
@@ -241,14 +241,14 @@ export function trendPanel({ figure, points, versions, changes }, title, dates) 
   };
 }
 
-/* Days where there are several, else times. */
+/* Axis labels: days if there are several, else times. */
 function datesOf(columns) {
   const times = columns.map(({ created }) => new Date(created));
   const days = times.map(formatDay);
   return new Set(days).size > 1 ? days : times.map(formatClock);
 }
 
-/* Values of an axis that holds all points, and a tenth of them at least. */
+/* The value range of all points with margins. It is never narrower than a tenth of the middle. */
 export function valueRange(points) {
   const all = points.flatMap(({ low, value, high }) => [low ?? value, value, high ?? value]);
   const low = Math.min(...all);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ui.jsx - what views draw with: preact, which writes text as text, never as markup */
+/* ui.jsx - basic components and hooks. preact inserts strings as text, never as markup. */
 import { options } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { poll } from './timing.mjs';
 
-/* Control characters, marks of direction and other letters that are not seen: written out, as the
- * server's texts have them, so that no name looks like another or turns its line. */
+/* Invisible characters (control characters, direction marks) are shown as escapes, as in the
+ * server's texts. Otherwise a name could imitate another one or reverse a line. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it searches for
 const UNSEEN = /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
 
@@ -26,8 +26,8 @@ options.vnode = (vnode) => {
   before?.(vnode);
 };
 
-/* {operator, demo, reason}: whether this token may start, stop and delete runs, which is assumed until
- * the server says otherwise. */
+/* {operator, demo, reason}: the rights of the token. Assumed to be full until the server
+ * answers. */
 export function useAccess(app) {
   const [access, setAccess] = useState(/** @type {any} */ ({ operator: true }));
   useEffect(() => {
@@ -36,8 +36,8 @@ export function useAccess(app) {
   return access;
 }
 
-/* Call `once(isCurrent)` now and `ms` after each end while the page is visible, anew when
- * `inputs` change: isCurrent() is false once they have. */
+/* Call `once(isCurrent)` now and `ms` after each completion while the page is visible. Restarts
+ * when `inputs` change; isCurrent() is then false for the earlier call. */
 export function usePoll(once, ms, inputs) {
   const latest = useRef(once);
   latest.current = once;
@@ -51,7 +51,7 @@ export function usePoll(once, ms, inputs) {
   }, inputs);
 }
 
-/* Whether a key that was pressed is text, or belongs to a shortcut of the browser. */
+/* True if a key press is text input or a browser shortcut. */
 export const isTyping = ({ target, ctrlKey, metaKey, altKey }) =>
   ctrlKey ||
   metaKey ||
@@ -61,7 +61,7 @@ export const isTyping = ({ target, ctrlKey, metaKey, altKey }) =>
 export const flipped = (keys, key) =>
   keys.includes(key) ? keys.filter((one) => one !== key) : [...keys, key];
 
-/* One of a few: buttons that behave as radio buttons. `options` are [value, text, title]. */
+/* Buttons of which exactly one is on. `options` are [value, text, title]. */
 export const Switcher = ({ label, options, value, onChange }) => (
   <div class="switcher" role="group" aria-label={label}>
     {options.map(([one, text, title]) => (
@@ -78,7 +78,7 @@ export const Switcher = ({ label, options, value, onChange }) => (
   </div>
 );
 
-/* A problem to be read at once. */
+/* A message box. The tone "bad" interrupts screen readers. */
 export const Alert = ({ tone, title, children }) => (
   <div class={`alert ${tone}`} role={tone === 'bad' ? 'alert' : 'status'}>
     <strong>{title}</strong>
@@ -86,8 +86,8 @@ export const Alert = ({ tone, title, children }) => (
   </div>
 );
 
-/* A dialog above the page. `onSubmit` gets the value of the button that was used, and returns false,
- * or a promise of it, to keep the dialog open. `onClose` is called once it is closed. */
+/* A modal dialog. `onSubmit` gets the value of the button that was used. It returns false, or a
+ * promise of false, to keep the dialog open. `onClose` is called after closing. */
 export function Dialog({ title, onSubmit, onClose, children }) {
   const ref = useRef(null);
   useEffect(() => ref.current.showModal(), []);
@@ -107,7 +107,7 @@ export function Dialog({ title, onSubmit, onClose, children }) {
   );
 }
 
-/* A question to be answered first: `act` is called where the answer is yes. */
+/* A confirmation dialog. `act` is called on confirmation. */
 export const Question = ({ title, yes, no = 'Cancel', act, onClose, children }) => (
   <Dialog title={title} onSubmit={act} onClose={onClose}>
     {children}
@@ -131,8 +131,8 @@ const TAB_KEYS = {
   End: (_at, count) => count - 1,
 };
 
-/* Panels of which one is shown, [{name, title, note, panel}], where `panel()` gives what is in it;
- * `onPaper`: all are. `choose(name)` asks for another. */
+/* Tabs, [{name, title, note, panel}]. `panel()` renders the content. `onPaper` shows all of them.
+ * `choose(name)` requests another tab. */
 export function Tabs({ label, items, chosen, choose, onPaper }) {
   const list = useRef(null);
   const onKey = (event) => {

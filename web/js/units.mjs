@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* units.mjs - sizes, bandwidths, times and durations as people read them. No DOM. */
+/* units.mjs - formats sizes, bandwidths, times and durations. No DOM. */
 
 const SUFFIXES = ['', 'K', 'M', 'G', 'T'];
 
-/* The sizes of each band, in which the server judges (docs/explanation/method.md). */
+/* Size ranges of the bands that the server judges (docs/explanation/method.md). */
 export const BANDS = {
   latency: 'up to 16K',
   middle: 'between 16K and 4M',
   bandwidth: 'from 4M up',
 };
 
-/* "8", "64K", "1.5M", "128MiB" in bytes, or null. K, M, G and T are powers of 1024. */
+/* "8", "64K", "1.5M" or "128MiB" in bytes, or null. K, M, G and T are powers of 1024. */
 export function parseSize(text) {
   const match = /^\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*$/i.exec(String(text));
   if (!match) {
@@ -20,7 +20,7 @@ export function parseSize(text) {
   return Number.isInteger(bytes) ? bytes : null;
 }
 
-/* The shortest exact spelling: 65536 is "64K", 100 is "100". */
+/* The shortest exact form: 65536 is "64K", 100 is "100". */
 export function formatSize(bytes) {
   let value = bytes;
   let suffix = 0;
@@ -31,7 +31,7 @@ export function formatSize(bytes) {
   return `${value}${SUFFIXES[suffix]}`;
 }
 
-/* For prose: "1.5 GiB", "8 B". */
+/* Memory with three digits: "1.5 GiB", "8 B". */
 export function formatMemory(bytes) {
   let value = bytes;
   let suffix = 0;
@@ -42,7 +42,7 @@ export function formatMemory(bytes) {
   return suffix === 0 ? `${value} B` : `${significant(value)} ${SUFFIXES[suffix]}iB`;
 }
 
-/* Three significant digits, without an exponent. */
+/* Three significant digits, never with an exponent. */
 export function significant(value) {
   if (!Number.isFinite(value)) {
     return '–';
@@ -60,7 +60,7 @@ export function significant(value) {
 
 export const formatBandwidth = (gbs) => (gbs == null ? '–' : significant(gbs));
 
-/* Microseconds as a table cell: always the same unit, so that columns compare. */
+/* Microseconds for a table cell, always in µs so that a column is comparable. */
 export function formatMicros(us) {
   if (!Number.isFinite(us)) {
     return '–';
@@ -71,30 +71,30 @@ export function formatMicros(us) {
   return us >= 100 ? us.toFixed(1) : us.toFixed(2);
 }
 
-/* Swedes write dates as ISO 8601 does. One formatter each: making one takes longer than its use. */
+/* The Swedish date format is ISO 8601. Formatters are reused, because creating one is slow. */
 const DAY = new Intl.DateTimeFormat('sv');
 const CLOCK = new Intl.DateTimeFormat([], { timeStyle: 'medium', hourCycle: 'h23' });
 const ZONED = new Intl.DateTimeFormat([], { timeZoneName: 'short' });
 
-/* "2026-01-31", "23:05:00" and "GMT+1" of a time, as the reader's clock has it. */
+/* "2026-01-31", "23:05:00" and "GMT+1", in the browser's time zone. */
 export const formatDay = (time) => DAY.format(time);
 export const formatClock = (time) => CLOCK.format(time);
 export const zoneOf = (time) =>
   ZONED.formatToParts(time).find(({ type }) => type === 'timeZoneName')?.value ?? '';
 
-/* "Europe/Berlin": the reader's time zone, for the heading of a column of times. */
+/* "Europe/Berlin", for the headings of time columns. */
 export const TIME_ZONE = DAY.resolvedOptions().timeZone;
 
-/* A part of a figure: 0.021 is "2.1 %". */
+/* A fraction as a percentage: 0.021 is "2.1 %". */
 export function formatPercent(part) {
   const percent = part * 100;
   return percent >= 10 ? `${Math.round(percent)} %` : `${percent < 0.1 ? '<0.1' : percent.toFixed(1)} %`;
 }
 
-/* From here on, a change is said as a ratio. */
+/* Changes from this fraction on are shown as a ratio. */
 const RATIO_MIN = 9;
 
-/* How much more or less: 0.041 is "+4.1 %", 189 is "190x". */
+/* A relative change: 0.041 is "+4.1 %", 189 is "190x". */
 export function formatChange(part) {
   if (!Number.isFinite(part)) {
     return '–';
@@ -108,7 +108,7 @@ export function formatChange(part) {
   return `${sign}${percent.toFixed(digits)} %`;
 }
 
-/* Microseconds with the unit that fits. */
+/* Microseconds in the unit that fits. */
 export function formatTime(us) {
   if (!Number.isFinite(us)) {
     return '–';
@@ -119,7 +119,7 @@ export function formatTime(us) {
   return us < 1e6 ? `${significant(us / 1e3)} ms` : `${significant(us / 1e6)} s`;
 }
 
-/* Seconds of waiting or running: "40 ms", "1.4 s", "12 s", "3 min 20 s", "2 h 5 min". */
+/* "40 ms", "1.4 s", "12 s", "3 min 20 s", "2 h 5 min" */
 export function formatDuration(seconds) {
   if (!Number.isFinite(seconds)) {
     return '–';
@@ -141,7 +141,7 @@ export function formatDuration(seconds) {
   return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
 }
 
-/* How long ago, coarsely, so that it need not be redrawn each second. */
+/* Age in coarse steps, so that it does not need a redraw each second. */
 export function formatAgo(seconds) {
   /** @type {[number, string][]} */
   const units = [
@@ -155,7 +155,7 @@ export function formatAgo(seconds) {
   return word ? `${count} ${word} ago` : 'just now';
 }
 
-/* Seconds between two RFC 3339 times, or null when one is missing. */
+/* Seconds between two RFC 3339 times, or null if one is missing. */
 export function secondsBetween(from, to) {
   const seconds = (Date.parse(to) - Date.parse(from)) / 1000;
   return Number.isFinite(seconds) ? seconds : null;
@@ -165,7 +165,7 @@ export function plural(count, word, several = `${word}s`) {
   return `${count} ${count === 1 ? word : several}`;
 }
 
-/* Numbers in order: "0–3", "0, 2 … 14", "0, 1, 5". */
+/* Sorted numbers: "0–3", "0, 2 … 14", "0, 1, 5". */
 export function listInWords(numbers) {
   const [first, second] = numbers;
   const last = numbers[numbers.length - 1];
@@ -180,7 +180,7 @@ export function listInWords(numbers) {
   return numbers.slice(0, 8).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
-/* A long text cut in the middle: names may be as long as people like. */
+/* Shorten a long text in the middle. */
 export function shorten(text, limit) {
   if (text.length <= limit) {
     return text;

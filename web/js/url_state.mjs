@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* url_state.mjs - what a view shows, read from its address and written to it. No DOM.
- * Defaults are left out of an address, so the plain one stays plain. */
+/* url_state.mjs - converts a view's state to its address, and back. Default values are left out of
+ * addresses. No DOM. */
 import { formatSize, parseSize } from './units.mjs';
 
-/* A codec reads a value from the texts that an address has under a name, and writes it as texts. */
+/* A codec: `read` turns the texts of a parameter into a value, and `write` does the reverse. */
 const said = (value, usual) =>
   value === undefined || value === null || value === usual ? [] : [String(value)];
 const text = (usual = '') => ({
@@ -39,7 +39,7 @@ const range = {
 const FILTERS = { q: text(), states: list(Infinity, 'state'), labels: list(Infinity, 'label') };
 const NODE_SORTS = ['state', 'name', 'group', 'ranks', 'gpus', 'nccl', 'driver', 'version', 'cpu', 'seen'];
 
-/* What each view has in its address. */
+/* The address state of each view. */
 const QUERIES = {
   runs: {
     ...FILTERS,
@@ -77,7 +77,7 @@ const QUERIES = {
     tab: oneOf('', 'table', 'ranks', 'cases', 'logs', 'spec'),
     racks: list(2),
   },
-  /* As the server's own parameters are called. */
+  /* Named as the server's parameters of GET /compare. */
   compare: { base: list(), base_env: list(), head: list(), head_env: list(), last: number, like: text() },
   trends: {
     collective: text('all_reduce'),
@@ -111,7 +111,7 @@ const readQuery = (codecs, params) =>
     Object.entries(codecs).map(([key, codec]) => [key, codec.read(params.getAll(codec.name || key))]),
   );
 
-/* The query of a view as parameters, after `more`. */
+/* The view's query as URL parameters, after those of `more`. */
 function writeQuery(view, query, more = {}) {
   const params = new URLSearchParams(more);
   for (const [key, codec] of Object.entries(QUERIES[view] ?? {})) {
@@ -120,7 +120,7 @@ function writeQuery(view, query, more = {}) {
   return params;
 }
 
-/* {view, id, query} of an address; the view is 'missing' where none fits. */
+/* {view, id, query} of an address. `view` is 'missing' for an unknown address. */
 export function parseAddress(pathname, search) {
   const [pattern, view] = VIEWS.find(([one]) => one.test(pathname)) ?? [/(?:)/, 'missing'];
   const [, id] = pattern.exec(pathname) ?? [];
@@ -138,11 +138,11 @@ export function formatAddress({ view, id = null, query = {} }) {
   return (paths[view] ?? `/${view}`) + (search && `?${search}`);
 }
 
-/* The last 24 hours, as the start of a list. */
+/* Value of `since` for the last 24 hours. */
 export const LAST_DAY = '24h';
 const DAY_MS = 24 * 3600 * 1000;
 
-/* When a day (2026-01-31) begins here, or the one so many days later; '' of none. */
+/* Local midnight of a day (2026-01-31), `later` days on, as RFC 3339 text. Empty without a day. */
 function dayStart(day, later) {
   const [year, month, date] = String(day ?? '')
     .split('-')
@@ -151,13 +151,13 @@ function dayStart(day, later) {
   return Number.isNaN(time.getTime()) ? '' : time.toISOString();
 }
 
-/* Days as times that the server knows. */
+/* Days as the RFC 3339 times that the server expects. */
 const timesOf = ({ since, until }) => ({
   since: since === LAST_DAY ? new Date(Date.now() - DAY_MS).toISOString() : dayStart(since, 0),
   until: dayStart(until, 1),
 });
 
-/* The query string of GET /runs for what the run list shows. */
+/* The query string of GET /runs for the run list. */
 export function runListQuery(query, limit, hasTotal = false) {
   const params = writeQuery('runs', { ...query, ...timesOf(query) });
   params.set('limit', limit);
@@ -167,14 +167,14 @@ export function runListQuery(query, limit, hasTotal = false) {
   return params.toString();
 }
 
-/* The query string of GET /compare, which is that of the view. */
+/* The query string of GET /compare. */
 export const compareQuery = (query, more = {}) => writeQuery('compare', query, more).toString();
 
-/* Points of a line, and of all lines together. */
+/* Default number of points per line, and the limit for all lines. */
 export const POINTS_SHOWN = 50;
 const POINTS_MAX = 5000;
 
-/* The query string of GET /trends for one band of what the view shows. */
+/* The query string of GET /trends for one band. */
 export const trendsQuery = (query, more) =>
   writeQuery(
     'trends',
@@ -182,7 +182,7 @@ export const trendsQuery = (query, more) =>
     { limit: String(POINTS_MAX), ...more },
   ).toString();
 
-/* A path may hold a stray percent sign: it is then a name as it stands. */
+/* A path with a stray percent sign is used as it is. */
 function decode(segment) {
   try {
     return decodeURIComponent(segment);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* validation.mjs - the server's answer to "what would this run cost", in words. No DOM. */
+/* validation.mjs - the server's validation of a request as text: cost, placement and duration. No
+ * DOM. */
 import { formatDuration, formatMemory, plural } from './units.mjs';
 
 const OUTCOMES = {
@@ -9,24 +10,23 @@ const OUTCOMES = {
   impossible: 'It would fail',
 };
 
-/* The backend to ask for where the server's own choice can't run here and only the model
- * can; else ''. */
+/* 'sim' if only the simulated backend can run here, else '' (the server's choice). */
 export async function usableBackend(api) {
   const can = async (spec) => ['ready', 'busy'].includes((await api.validate(spec)).placement?.outcome);
   return (await can({})) || !(await can({ backend: 'sim' })) ? '' : 'sim';
 }
 
-/* What becomes of it: nodes that are not here are waited for by who says how long, or by whom
- * an engine gives them. */
+/* The placement's outcome. Without a wait time or a launcher, nodes that are offline count as
+ * missing. */
 const outcomeOf = ({ placement }, asked) =>
   placement?.outcome === 'unknown' && asked.nodes?.wait_s === undefined && !asked.launch
     ? 'missing'
     : placement?.outcome;
 
-/* Whether it would come to nothing. */
+/* True if the run could never start. */
 export const isHopeless = (answer, asked) => ['missing', 'impossible'].includes(outcomeOf(answer, asked));
 
-/* [tone, text] each: how much, where, how long. `asked` is the request. */
+/* Lines [tone, text]: amount, memory, placement, duration. `asked` is the request. */
 export function costLines(answer, asked = {}) {
   const { cases, rows, sizes, placement, memory, time } = answer;
   const lines = [];

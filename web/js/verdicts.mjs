@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* verdicts.mjs - the verdicts of a run (docs/reference/api.md, "Verdicts"). No DOM. */
 
-/* What an answer looks like: a sign and a tone. */
+/* A sign and a tone for each answer. */
 export const ANSWERS = {
   better: '▲ good',
   worse: '▼ bad',
@@ -28,7 +28,7 @@ export const ANSWERS = {
   differs: '≠ warn',
 };
 
-/* Answers that the run's page shows elsewhere than in a line. */
+/* Answers without a verdict line: other parts of the run's page show them. */
 const ELSEWHERE = {
   transport: ['ok', 'not_enough_data'],
   ceiling: ['expected'],
@@ -39,10 +39,10 @@ const isAlike = (a) => (b) => a.kind === b.kind && a.answer === b.answer;
 const isNews = ({ kind, answer, quiet }) => !quiet && !ELSEWHERE[kind]?.includes(answer);
 export const isBad = ({ answer }) => ANSWERS[answer]?.endsWith(' bad') ?? false;
 
-/* The first of a kind in the list of a run, or null. */
+/* The first verdict of a kind, or null. `run` has `verdicts`. */
 export const verdictOf = ({ verdicts }, kind) => verdicts?.find((one) => one.kind === kind) ?? null;
 
-/* Add verdicts to a list, each sentence once, as the server does. */
+/* Append verdicts, each sentence once, as the server does. */
 export function addVerdicts(list, more) {
   for (const one of more) {
     const alike = list.filter(isAlike(one));
@@ -52,8 +52,8 @@ export function addVerdicts(list, more) {
   }
 }
 
-/* The lines of a list of verdicts: one for all that are alike, with the checks of each or
- * else its sentence. A verdict that the run's `reason` has in full gets none. */
+/* One line per kind and answer, with the checks or sentences of all its verdicts. A verdict that
+ * `reason` already contains has no line. */
 export function verdictLines(verdicts, reason) {
   const isSaid = ({ sentence, evidence }) => reason?.includes(sentence) && !evidence?.checks;
   const news = verdicts.filter((one) => isNews(one) && !isSaid(one));
@@ -75,8 +75,7 @@ export function verdictLines(verdicts, reason) {
     });
 }
 
-/* The verdict on a run in a list that somebody should see: the first one that is bad, or the
- * gate's if it did not pass. */
+/* The verdict that a list shows for a run: the first bad one, or a gate that did not pass. */
 export function badVerdict(run) {
   const gate = verdictOf(run, 'gate');
   return run.verdicts?.find(isBad) ?? (gate && gate.answer !== 'pass' ? gate : null);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* watches.mjs - how the last nights of a watch went, and the last level of each node. No DOM. */
+/* watches.mjs - recent nights of a watch, and the last level of each node. No DOM. */
 import { dayOf } from './nights.mjs';
 import { formatBandwidth, formatTime } from './units.mjs';
 import { unrealOf } from './where.mjs';
 
 export const NIGHTS = 30;
 
-/* What the answers of a watch (docs/reference/watches.md) are called here; all others say that somebody was slower
- * twice. */
+/* Words for the answers of a watch (docs/reference/watches.md). Every other answer names something
+ * that was slower twice. */
 const WORDS = { pass: 'pass', fail: 'fail', not_evaluated: 'not evaluated' };
 const LOOKS = {
   pass: '✓ good',
@@ -17,7 +17,7 @@ const LOOKS = {
   'not evaluated': '? calm',
 };
 
-/* {word, sign, tone, sentence, address, begun} of a night; the address is null where nothing ran. */
+/* {word, sign, tone, sentence, address, begun} of a night. `address` is null if nothing ran. */
 function nightOf(id, { begun, ended, verdict: { answer, sentence, evidence } }) {
   const { named, measured, runs } = evidence;
   const isMissed = answer === 'not_evaluated' && measured === 0;
@@ -39,7 +39,7 @@ const SKIPPED = {
   begun: null,
 };
 
-/** The latest nights, the oldest first. Due times that were skipped before a night are nights, too.
+/** The latest nights, oldest first. A skipped due time counts as a night.
  * @param {Pick<Schema.Watch, 'id' | 'sweeps'>} watch */
 export function nightsOf({ id, sweeps }) {
   const nights = [...sweeps].reverse().flatMap((/** @type {any} */ sweep) => {
@@ -49,7 +49,7 @@ export function nightsOf({ id, sweeps }) {
   return nights.slice(-NIGHTS);
 }
 
-/** The list of a watch's runs, of some days or of all. */
+/** Address of the list of a watch's runs, between two times or all of them. */
 export function runsAddress(id, since = null, until = null) {
   const params = new URLSearchParams({ label: `watch=${id}` });
   if (since) {
@@ -59,8 +59,8 @@ export function runsAddress(id, since = null, until = null) {
   return `/?${params}`;
 }
 
-/** All watches with their nodes. One that has measured nothing since is taken from `known`, by ids; one that
- * was deleted meanwhile is left out.
+/** All watches with their nodes. A watch without new runs is taken from `known` (by id). A watch
+ * that was deleted in the meantime is left out.
  * @param {{ watches(): Promise<Schema.WatchList>, watch(id: string): Promise<Schema.Watch> }} api
  * @param {Map<string, Schema.Watch>} known */
 export async function readWatches(api, known) {
@@ -77,8 +77,8 @@ export async function readWatches(api, known) {
   return (await Promise.all(whole)).filter((watch) => watch !== null);
 }
 
-/** The latest level of each node that a watch has measured, by its name; `unreal` is a word for one that
- * was simulated.
+/** The latest level of each node that a watch has measured, by name. `unreal` marks a simulated
+ * node.
  * @param {Schema.WatchList['watches']} watches */
 export function levelsOf(watches) {
   const found = new Map();
@@ -92,7 +92,7 @@ export function levelsOf(watches) {
   return found;
 }
 
-/** {text, usual, isSlower}: a node's level, and the range where an unchanged one falls. */
+/** {text, usual, isSlower}: a node's level, and the range expected of an unchanged node. */
 export function levelInWords({ figure, level, low, high }) {
   const isTime = figure === 'time_us';
   const format = isTime ? formatTime : formatBandwidth;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* where.mjs - where a run ran, in words. No DOM. */
+/* where.mjs - backend and nodes of a run as text. No DOM. */
 import { plural } from './units.mjs';
 
-/* What a run is that was not measured here, or null. */
+/* Why a run is no measurement of this cluster, or null. */
 export function unrealOf({ backend, emulated, imported }) {
   if (backend === 'sim') {
     return 'simulated';
@@ -10,7 +10,7 @@ export function unrealOf({ backend, emulated, imported }) {
   return emulated ? 'emulated' : imported ? 'imported' : null;
 }
 
-/* "host · 2 nodes × 4 ranks"; `emulated` is of results without GPUs. */
+/* "host · 2 nodes × 4 ranks". `emulated` marks results made without GPUs. */
 export function whereInWords(run) {
   const backend =
     run.backend === 'sim' ? 'simulated' : run.emulated ? `${run.backend}, emulated` : run.backend;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* xml.mjs - XML as text: of plain values, and of preact's elements without hooks. No DOM. */
+/* xml.mjs - XML text from plain values and from preact elements without hooks. No DOM. */
 
-/* Characters that no XML document may hold are left out. */
+/* XML forbids most control characters, so they are removed. */
 export const escapeXml = (text) =>
   String(text)
     // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it removes

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* change_plot.jsx - how much better or worse each size is: where settings cross */
+/* change_plot.jsx - chart of the change at each size, with the sizes where settings cross */
 import { useState } from 'preact/hooks';
 import { changePanel } from '../change_model.mjs';
 import { Panels } from '../panels.jsx';

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compare.jsx - the view that compares one run, or some of its cases, with another: all of it from
- * the one answer of the server */
+/* compare.jsx - the view that compares runs, or cases of a run. All of its content comes from one
+ * answer of the server. */
 import { useEffect, useState } from 'preact/hooks';
 import { copyText, download } from '../download.mjs';
 import { Alert, Question } from '../ui.jsx';
@@ -19,8 +19,7 @@ const wait = (ms) =>
     setTimeout(resolve, ms);
   });
 
-/* {answer, error, isBusy, baseline}. The server compares a few at a time, and may be away: a
- * question that it did not answer is asked again. */
+/* {answer, error, isBusy, baseline, operator}. Retries while the server is busy or unreachable. */
 function useComparison(app, query) {
   const [found, setFound] = useState(/** @type {any} */ ({}));
   const asked = isWhole(query) ? compareQuery(query) : null;
@@ -67,7 +66,7 @@ function useComparison(app, query) {
   return { ...found, asked };
 }
 
-/* Who accepted the base, and why. */
+/* The baseline entry of the base run: who accepted it, and why. */
 async function baselineOf(app, query, { base }) {
   if (query.base[0] !== 'baseline' || query.last) {
     return null;
@@ -180,7 +179,7 @@ function busyInWords(error) {
   return error.status ? 'Waiting: the server is busy with other comparisons.' : 'Waiting for the server.';
 }
 
-/* Without a baseline there may be runs like it. */
+/* Without a baseline, offer the last comparable runs as base. */
 function OtherBase({ error, query }) {
   if (error.status !== 404 || query.base[0] !== 'baseline' || query.last) {
     return null;
@@ -194,7 +193,7 @@ function OtherBase({ error, query }) {
   );
 }
 
-/* Make a run the one that later runs like it are compared with. */
+/* Dialog that accepts a run as the baseline of later comparable runs. */
 function Accept({ app, id, onAccept, onClose }) {
   const [given, setGiven] = useState({ by: '', why: '', like: 'nodes' });
   const set = ({ currentTarget: { id: name, value } }) => setGiven((old) => ({ ...old, [name]: value }));

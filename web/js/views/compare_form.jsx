@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compare_form.jsx - the runs of two sides, and the variables that select among their cases */
+/* compare_form.jsx - form for the runs of both sides, and the settings that select their cases */
 import { useEffect, useState } from 'preact/hooks';
 import { combinationsOf } from '../matrix.mjs';
 import { shorten } from '../units.mjs';
@@ -18,7 +18,7 @@ export function CompareForm({ app, query, submit }) {
     app.api
       .list(new URLSearchParams({ state: 'completed', limit: String(OFFERED) }))
       .then(({ runs }) => setKnown(runs))
-      .catch(() => {}); /* an id can be typed */
+      .catch(() => {});
   }, []);
   const go = (left, right) =>
     submit({
@@ -57,7 +57,7 @@ export function CompareForm({ app, query, submit }) {
   );
 }
 
-/* The combinations of the one run that is named, soon after it was typed. */
+/* Combinations of the typed run, if exactly one is typed. Read after a pause in typing. */
 function useCombinations(app, text) {
   const [found, setFound] = useState([]);
   useEffect(() => {
@@ -122,6 +122,6 @@ function Side({ app, title, hint, side: { text, env }, onChange }) {
   );
 }
 
-/* ["NAME=VALUE", "OTHER"] for people; a name alone is not set. */
+/* "NAME=VALUE OTHER unset". A name without a value is an unset variable. */
 const inWords = (set) =>
   set.map((one) => (one.includes('=') ? one : `${one} unset`)).join(' ') || 'all cases';

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compare_result.jsx - a comparison as it is shown: warnings, the sentence, changes by size, the
- * bands, the differences of the sides, and single sizes. Every number and sentence is the server's. */
+/* compare_result.jsx - the result of a comparison: verdict, changes by size, bands, differences and
+ * single sizes. All numbers and sentences come from the server. */
 import { groupName, keyOf } from '../change_model.mjs';
 import { DeltaAxis, DeltaRow, deltaLimit } from '../delta_row.jsx';
 import { AnswerPill, Fold, Head, Region, Time } from '../parts.jsx';
@@ -21,7 +21,7 @@ import { ChangePlot } from './change_plot.jsx';
 
 const SIZES_SHOWN = 500;
 
-/* The title of the window and of a file. */
+/* Title of the window. */
 export const headline = ({ base, head }) => `${namesOf(head)} compared with ${namesOf(base)}`;
 
 const namesOf = ({ runs }) =>
@@ -30,7 +30,7 @@ const namesOf = ({ runs }) =>
     .map((run) => shorten(run.name || run.id, 40) + (unrealOf(run) ? ` (${unrealOf(run)})` : ''))
     .join(', ') + (runs.length > 2 ? ` and ${runs.length - 2} more` : '');
 
-/* `baseline`: the accepted one that is base, or null. */
+/* `baseline` is the accepted baseline that serves as base, or null. */
 export function Comparison({ answer, baseline }) {
   const { verdict } = answer;
   const { warnings, differences } = verdict.evidence;
@@ -134,7 +134,7 @@ function Bands({ bands, cases, paired, unit, margin, runs }) {
   );
 }
 
-/* Rows by group, [title, items]. counts: cases or runs of the sides. */
+/* Rows by group: [title, items]. `counts` are the numbers of cases or runs per side. */
 function Deltas({ label, first, limit, margin, counts, groups, nameOf, isMoreBetter, hasAnswers = false }) {
   const numbers = ['Change, interval', `Base, n = ${counts.base}`, `Head, n = ${counts.head}`];
   return (
@@ -248,7 +248,7 @@ function inWords(value) {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/* A size's own interval is no verdict: it shows where a change comes from. */
+/* Intervals of single sizes are no verdict. They show where a change comes from. */
 function Sizes({ verdict, sizes, sizes_total: total }) {
   const { bands, cases, runs, unit, margin } = verdict.evidence;
   if (sizes.length === 0) {

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* first_steps.jsx - what stands in the place of the list of runs while there is none */
+/* first_steps.jsx - shown in place of an empty list of runs */
 import { useState } from 'preact/hooks';
 import { CopyBlock } from '../parts.jsx';
 import { curlLine, idempotencyKey } from '../spec_text.mjs';
 import { useAccess } from '../ui.jsx';
 import { usableBackend } from '../validation.mjs';
 
-/* Nodes: fewer do not tell a node from a link. */
+/* Two nodes are one pair, which cannot show which of them is slow. */
 const SEARCH_MIN = 3;
-/* The last is what the demo shows. */
+/* The page opens the last demo run. */
 const DEMO_RUNS = [
   { name: 'demo: all nodes', sizes: { min: '8', max: '256M' } },
   { name: 'demo: which node is slow?', pattern: 'pairs', sizes: ['64M'] },
 ];
 const DEMO_ENV = { SIM_SLEEP_FRACTION: '0.1' };
 
-/* Which of the idle nodes is slow, by pairs (docs/reference/patterns.md). */
+/* Search the idle nodes for a slow one, in pairs (docs/reference/patterns.md). */
 async function search({ api }) {
   const backend = (await usableBackend(api)) || 'auto';
   const spec = { name: 'slow node', backend, pattern: 'pairs', sizes: ['64M'], in_place: false };
   return api.create(spec, idempotencyKey());
 }
 
-/* For who has no nodes: a search for the slow one among simulated ones. */
+/* Start the demo runs on simulated nodes, one of which is slow. */
 async function demo({ api }) {
   const { nodes } = await api.startDemo();
   let run;
@@ -61,7 +61,7 @@ export function FirstSteps({ app, nodes }) {
   );
 }
 
-/* A button that starts runs and leads to the last of them. */
+/* A button that starts runs and opens the last of them. */
 function Offer({ app, act, title, look = undefined, refused = null, children }) {
   const [isBusy, setBusy] = useState(false);
   const [failure, setFailure] = useState('');
@@ -92,7 +92,7 @@ function Offer({ app, act, title, look = undefined, refused = null, children }) 
   );
 }
 
-/* The three lines that lead to a first result, with a token where one is asked for. */
+/* Three steps to a first result. If the page uses a token, the commands include a token file. */
 function Lines({ app }) {
   const { origin, host } = location;
   const hasToken = app.api.token() !== null;

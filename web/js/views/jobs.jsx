@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* jobs.jsx - the jobs that engines were asked for: those under way, each to be stopped, and those
- * that have ended */
+/* jobs.jsx - jobs requested from engines: active ones with a stop button, and ended ones */
 import { useState } from 'preact/hooks';
 import { StatePill, Time } from '../parts.jsx';
 import { Question, useAccess, usePoll } from '../ui.jsx';
@@ -9,8 +8,7 @@ import { formatAgo, plural } from '../units.mjs';
 const JOBS_MS = 5000;
 const ENDED_SHOWN = 20;
 
-/* Nothing where the server knows of no job; where it has no launcher and no job is under way, it
- * is asked once. */
+/* Hidden without jobs. A server with no launcher and no active job is polled only once. */
 export function Jobs({ app }) {
   const [{ launchers, jobs }, setFound] = useState(/** @type {any} */ ({ launchers: null, jobs: [] }));
   const [note, setNote] = useState('');
@@ -135,7 +133,7 @@ const question = (job) =>
       ]
     : [`Stop ${nameOf(job)}?`, `${plural(job.nodes, 'node')} go back to the engine. Runs on them fail.`];
 
-/* They are in the list below while they are there. */
+/* While the job is active, its nodes are in the node list. */
 const JobNodes = ({ job: { state, group, nodes } }) =>
   state === 'ended' ? (
     plural(nodes, 'node')
@@ -143,7 +141,7 @@ const JobNodes = ({ job: { state, group, nodes } }) =>
     <a href={`/nodes?${new URLSearchParams({ q: group })}`}>{plural(nodes, 'node')}</a>
   );
 
-/* "began 3 min ago": the last that it came to. */
+/* Age of the job's current state: "began 3 min ago". */
 function ageOf({ state, created, started, ended }, now) {
   const [word, since] = { running: ['began ', started], ended: ['ended ', ended] }[state] ?? ['', created];
   return word + formatAgo((now - Date.parse(since)) / 1000);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* keys.jsx - the keys of the pages, in a dialog */
+/* keys.jsx - dialog with the keyboard shortcuts */
 import { Dialog } from '../ui.jsx';
 
 /* [where, [[keys, effect], ...]] */

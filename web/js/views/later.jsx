@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* later.jsx - the views that few visits need, one file of the bundle */
+/* later.jsx - rarely used views and components, bundled into one file */
 export { panelsToSvg, svgToPng, tonesOf } from '../plot_file.jsx';
 export { rowsShown, toCsv, toMarkdown } from '../shown_files.mjs';
 export { default as Compare } from './compare.jsx';

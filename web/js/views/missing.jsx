@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* missing.jsx - an address that no view has */
+/* missing.jsx - the view for an unknown address */
 import { useEffect } from 'preact/hooks';
 
 export default function Missing({ app }) {

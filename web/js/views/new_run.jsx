@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* new_run.jsx - the form that starts a run, checked by the server as it is filled in */
+/* new_run.jsx - the form that starts a run. The server validates it while it is filled in. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError } from '../api.mjs';
 import { Field } from '../fields.jsx';
@@ -12,7 +12,7 @@ import { costLines, isHopeless, usableBackend } from '../validation.mjs';
 
 const CHECK_AFTER_MS = 200;
 
-/* The form follows from what the server says it takes; nobody fills it in before. */
+/* The form is built from the server's OpenAPI document, so it appears after that is loaded. */
 export default function NewRun({ app, query: { from, without } }) {
   const [start, setStart] = useState(null);
   const [note, setNote] = useState('Asking the server…');
@@ -37,7 +37,7 @@ export default function NewRun({ app, query: { from, without } }) {
   );
 }
 
-/* The form as the run `from` had it, on its nodes but `without`. */
+/* The initial form: the settings of run `from`, on its nodes except `without`. */
 async function begin(app, from, without) {
   const [schema, backend, earlier] = await Promise.all([
     app.api.schema(),
@@ -62,7 +62,7 @@ async function begin(app, from, without) {
   };
 }
 
-/* What there is to choose from, by field; the header says when the server is gone. */
+/* Choices by field id. Failures are ignored: the page's banner reports an unreachable server. */
 function useOffers(app) {
   const [offers, setOffers] = useState(/** @type {any} */ ({}));
   useEffect(() => {
@@ -82,8 +82,8 @@ function useOffers(app) {
   return offers;
 }
 
-/* {lines, byField, isHopeless}: the server's own word on a request; a later question makes an earlier
- * one void. Errors of the request that was sent stand until it changes. */
+/* [{lines, byField, isHopeless}, showErrors]: the server's validation of the request. A later
+ * request cancels an earlier one. Errors of a submitted request stay until it changes. */
 function useCheck(app, spec, errorsOf) {
   const [found, setFound] = useState({ lines: [], byField: {}, isHopeless: false });
   const latest = useRef(new AbortController());
@@ -115,7 +115,7 @@ function useCheck(app, spec, errorsOf) {
   return [found, showErrors];
 }
 
-/* Where there is one, nobody chooses. */
+/* A single offer is selected by default. */
 const onlyOne = (offered) => (offered?.length === 1 ? { name: offered[0].name, args: {} } : null);
 
 function Form({ app, groups, form: first }) {
@@ -123,7 +123,7 @@ function Form({ app, groups, form: first }) {
   const offers = useOffers(app);
   const { operator, reason } = useAccess(app);
   const [given, setForm] = useState(first);
-  /* What is typed as JSON is sent as it stands: {text, spec, error}. */
+  /* JSON typed by the user, {text, spec, error}. It is sent unchanged. */
   const [typed, setTyped] = useState(/** @type {any} */ (null));
   const [failure, setFailure] = useState(null);
   const [isSending, setSending] = useState(false);
@@ -154,7 +154,7 @@ function Form({ app, groups, form: first }) {
       setTyped({ text, spec, error: error.message });
     }
   };
-  /* The same body goes out under the same key, so a second try starts nothing twice. */
+  /* Equal bodies are sent with the same idempotency key, so a retry does not start a second run. */
   const submit = async (event) => {
     event.preventDefault();
     if (!operator || isVain || isSending) {
@@ -256,7 +256,7 @@ function Form({ app, groups, form: first }) {
   );
 }
 
-/* The server's faults stand each at its field, the others here. */
+/* Errors with a visible field are shown there, all others here. */
 function Failure({ error, loose }) {
   const isRefused = error instanceof ApiError;
   return (

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* node.jsx - the view of one node: what it is accused of, what it is, what ran there */
+/* node.jsx - the view of one node: verdicts that name it, its hardware and settings, and its
+ * runs */
 import { useEffect, useState } from 'preact/hooks';
 import { suspectsOf } from '../node_groups.mjs';
 import { AnswerPill, Chips, Facts, Region, StatePill, Time } from '../parts.jsx';
@@ -133,8 +134,8 @@ function NodePage({ app, node, runs, next, accusing }) {
   );
 }
 
-/* The headline of the last run here, and those of the runs like it before: of the same
- * collective and size, on as many nodes and ranks. */
+/* The last result on this node, and the range of earlier comparable runs: same collective, size,
+ * nodes and ranks. */
 function lastResult(runs) {
   const alike = ({ summary: { headline }, ...run }) =>
     JSON.stringify([headline.collective, headline.size, headline.metric, whereInWords(run)]);
@@ -163,7 +164,7 @@ function lastResult(runs) {
   ];
 }
 
-/* What is known of a node, after these rows; its labels lead to the list at `path`, if any. */
+/* Facts of a node, after `rows`. With `path`, its labels link to that list. */
 export const NodeSheet = ({ node, rows = [], path = '/nodes' }) => (
   <div class="node-page">
     <Facts name="facts card" rows={[...rows, ...factRows(node, path)]} />
@@ -176,7 +177,7 @@ export const NodeSheet = ({ node, rows = [], path = '/nodes' }) => (
 
 function factRows(node, path) {
   const { inventory = {}, versions = {} } = node;
-  /* Which interfaces are listed by themselves have them there. */
+  /* Interfaces with their own table have their addresses there. */
   const addresses = inventory.net
     ? []
     : (inventory.addresses ?? []).map((a) => `${a.interface} ${a.address}`);
@@ -209,7 +210,7 @@ function cpuInWords({ model, ...counts }) {
   return [model, ...parts].filter(Boolean).join(', ');
 }
 
-/* A card for each backend: whether a node has it, and its devices. */
+/* A card per backend: availability and devices. */
 const Backends = ({ node }) => (
   <div class="cards">
     {Object.entries(node.inventory?.backends ?? {})

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* node_compare.jsx - in what a node, as a run found it, differs from another node of that run, or
- * from itself in another run */
+/* node_compare.jsx - differences between a node's inventory in a run and that of another node, or
+ * of the same node in another run */
 import { useEffect, useState } from 'preact/hooks';
 import { Fold, Head, Region } from '../parts.jsx';
 import { plural, shorten } from '../units.mjs';
 
-const WORDS = 300; /* of a value */
+const WORDS = 300;
 
 const inWords = (value) =>
   value === null ? '–' : shorten(typeof value === 'string' ? value : JSON.stringify(value), WORDS);
@@ -25,14 +25,14 @@ const Choice = ({ label, text, options, value, onChange }) => (
   </label>
 );
 
-/* `runs`: those that the node took part in, newest first. */
+/* `runs` are the runs on this node, newest first. */
 export function NodeCompare({ app, node, runs }) {
   const [isOpen, setOpen] = useState(false);
   const [chosen, setChosen] = useState(/** @type {any} */ ({}));
   const [answer, setAnswer] = useState(/** @type {any} */ ({}));
   const started = runs.filter((run) => run.started);
   const run = started.find(({ id }) => id === chosen.run) ?? started[0];
-  /* `base` or `base_node` of the request. */
+  /* Options of the request: another node of the run (base_node), or another run (base). */
   const others = [
     ...(run?.nodes ?? [])
       .filter(({ name }) => name !== node)

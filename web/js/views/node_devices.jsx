@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* node_devices.jsx - a node's devices and system settings, in groups that open */
+/* node_devices.jsx - a node's devices and system settings, in cards that open */
 import { Facts, Fold, Head, Lines, Region } from '../parts.jsx';
 import { formatMemory, plural } from '../units.mjs';
 
@@ -25,7 +25,7 @@ const gids = (port) =>
 /* "link_downed 2" */
 const errors = (port) => Object.entries(port.errors ?? {}).map(([name, count]) => `${name} ${count}`);
 
-/* A group's list in the inventory, and the columns of its table; true: of numbers. */
+/* `list` is the member of the inventory. Columns are [heading, value, is a number]. */
 const GROUPS = [
   {
     list: 'gpus',
@@ -140,7 +140,7 @@ function System({ inventory }) {
   );
 }
 
-/* A fold for each group that the agent reports. */
+/* A card per list that the agent reports. */
 export const NodeDevices = ({ inventory }) => (
   <div class="stack">
     {GROUPS.filter(({ list }) => inventory[list]?.length).map(({ list, ...group }) => (

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nodes.jsx - the view of all nodes: a list, or groups that open; what they do not agree on */
+/* nodes.jsx - the view of all nodes: a list or groups, and the differences between nodes */
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { differences, grouped, isOdd, suspectsOf } from '../node_groups.mjs';
 import {
@@ -26,7 +26,7 @@ import { Preflight } from './preflight.jsx';
 
 const NUMBERS = new Set(['Ranks']);
 const ROWS = 80;
-/* So few are shown whatever group they are in. */
+/* With up to this many nodes, all groups are open. */
 const FEW = 32;
 const JUDGED_RUNS = 20;
 const JUDGED_MS = 30000;
@@ -71,7 +71,8 @@ export default function Nodes({ app, query }) {
     JUDGED_MS,
     [],
   );
-  /* The places of nodes depend on the suspects, columns on the watches: the first answer waits for them, no other one does. */
+  /* Row order depends on suspects, and columns on watches. Only the first draw waits for them, so
+   * that rows do not move. */
   const isShown = nodes !== null && (suspects !== null || answers > 1);
   useEffect(() => isShown && place.restore(), [isShown]);
   const all = isShown ? nodes : [];
@@ -138,7 +139,7 @@ export default function Nodes({ app, query }) {
   );
 }
 
-/* "all 500: 8 ranks; ..." */
+/* "All 500 agree: Ranks 8; ..." */
 function agreedInWords(nodes, { agreed, differ }) {
   const same = agreed.map(([title, value]) => `${title} ${value}`).join('; ');
   return `All ${nodes.length} agree: ${same || 'in nothing'}.${
@@ -152,8 +153,8 @@ const oddKeys = (node, view) =>
 const needsSomebody = (node, view) =>
   node.state === 'lost' || view.suspects.has(node.name) || oddKeys(node, view).length > 0;
 
-/* Rows as they stand below each other: [{node} or {name, nodes, isOpen}], what needs
- * somebody first unless another order was asked for. */
+/* Rows in display order: {node}, or {name, nodes, isOpen} for a group. Nodes that need attention
+ * come first unless another order is selected. */
 function itemsOf(found, by, view) {
   const isTrouble = (node) => needsSomebody(node, view);
   const first = (nodes) =>
@@ -173,7 +174,7 @@ function itemsOf(found, by, view) {
   );
 }
 
-/* Levels are shown where a watch has measured any. */
+/* The column exists if a watch has measured a level. */
 const hasLevels = ({ query, levels }) => levels.size > 0 && !query.differ;
 
 function columnsOf(view) {
@@ -254,8 +255,8 @@ function NodeRow({ node, view, now }) {
   );
 }
 
-/* The last level that a watch measured with the node, beside the usual range, and how long ago the node was
- * measured. All nodes of a run share its level; only a node that was named is highlighted. */
+/* The last level measured by a watch, its usual range and age. All nodes of a run share its level,
+ * so only a suspect is highlighted. */
 function LevelCell({ node, isNamed, now }) {
   if (!node) {
     return <td>–</td>;
@@ -281,7 +282,7 @@ function LevelCell({ node, isNamed, now }) {
   );
 }
 
-/* `most` is what most others have, of a node that has something else. */
+/* `most` is the majority's value if this node differs from it, else null. */
 const FactCell = ({ text, isNumber = false, most = null }) => (
   <td class={[isNumber && 'number', most !== null && 'odd'].filter(Boolean).join(' ') || undefined}>
     <div class="cut" title={most === null ? text || undefined : `${text || 'nothing'}; most have ${most}`}>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pair_map.jsx - a map of nodes by nodes: which pairs are slower than the others; and the slow nodes
- * as a list */
+/* pair_map.jsx - heat map of the bandwidth between pairs of nodes, and a list of slow nodes */
 import { useMemo, useRef } from 'preact/hooks';
 import { caseLabel } from '../case_name.mjs';
 import { download } from '../download.mjs';
@@ -16,14 +15,14 @@ import { formatBandwidth, formatPercent, formatSize, plural, shorten } from '../
 const NAMES_PX = 110;
 const CELL_PX = [3, 22];
 const NAME_FROM_PX = 11;
-/* Cases differ by a few per cent, as new processes do. */
+/* Deviations up to this fraction are normal, because each case starts new processes. */
 const LEAST = 0.05;
 
-/* More nodes are racks first, where a label says which. */
+/* More nodes than this are first shown by rack, if a label gives the rack. */
 const NODES_MAX = 64;
 
-/* `named`: the nodes that the server's verdict names; `nodes`: all, with their labels; `racks`: whose
- * nodes are shown, or none. `change({case})` shows a pair by itself, `change({racks})` the nodes of
+/* `named` are the nodes that the verdict names. `nodes` are all nodes, with labels. `racks`
+ * selects up to two racks. `change({case})` shows a pair's case, `change({racks})` the nodes of
  * two racks. */
 export function PairMap({ state, named, nodes = [], racks, change }) {
   const canvas = useRef(null);
@@ -93,7 +92,7 @@ export function PairMap({ state, named, nodes = [], racks, change }) {
   );
 }
 
-/* {pairs, named, by}: of racks where there are many nodes, `by` being what they are called. */
+/* {pairs, named, by}. For racks, `by` is the label that gives the rack. */
 function pairsShown({ state, named, nodes, racks }) {
   const grouping = nodes.length > NODES_MAX ? usualGrouping(nodes) : '';
   const places = new Map(
@@ -147,7 +146,7 @@ function gridOf({ pairs, named, by }, room, change) {
     columns: names.length,
     rows: count,
     last: names.length - 1,
-    /* Slower is what longer is in other maps. */
+    /* Heat maps colour longer times. Slower pairs have less bandwidth, so the sign is reversed. */
     cells: all.map(({ row, column, part, failed }) => ({
       x: column,
       y: row,

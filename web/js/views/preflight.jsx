@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* preflight.jsx - configuration problems that limit nodes, asked of the server when it is opened: a
- * matrix of the nodes and the failed checks, and how to fix them */
+/* preflight.jsx - configuration problems and their fixes, as a table of nodes by failed check.
+ * Requested when opened. */
 import { useState } from 'preact/hooks';
 import { nodeAddress } from '../node_list.mjs';
 import { AnswerPill, Checks, Fold, Head, Region } from '../parts.jsx';
 import { shorten } from '../units.mjs';
 
-/* Of a node, or of all that are alive (null). */
+/* Checks one node, or all live nodes (`name` is null). */
 export function Preflight({ app, name }) {
   const [inside, setInside] = useState(null);
   const onToggle = async (isOpen) => {
@@ -56,7 +56,7 @@ function Findings({ answer, sentence, evidence, isOfAll }) {
   );
 }
 
-/* Nodes of which the same is found are one row: [{nodes, found}], those with most first. */
+/* Nodes with equal findings share a row: [{nodes, found}], most findings first. */
 function folded(found) {
   const rows = new Map();
   const names = [...new Set(found.flatMap(({ nodes }) => nodes))];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rank_heat.jsx - a map of ranks by sizes: whose own times differ from the others' */
+/* rank_heat.jsx - heat map of each rank's time by size, relative to the median of the ranks */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { deviation, heatBins, heatOf, heatShade } from '../heat.mjs';
 import { HeatMap } from '../heat_map.jsx';
@@ -12,11 +12,11 @@ const ROW_PX = 15;
 const ROWS_MAX = 32;
 const TICK_PX = 64;
 
-/* Rows that are read of a series, and how often while a run goes on. */
+/* Rows read per series, and the shortest interval between reads of a live run. */
 const ROWS_READ = 2000;
 const REFRESH_MS = 4000;
 
-/* The rows of a line, read again when its book changed, though not all the time. */
+/* The rows of a series. Read again after new results, at most every REFRESH_MS. */
 function useRows(app, id, line, epoch, onlyCase) {
   const [found, setFound] = useState({ of: '', at: 0, rows: /** @type {any[]} */ ([]) });
   const of = line ? `${line.key}/${onlyCase}` : '';
@@ -29,7 +29,7 @@ function useRows(app, id, line, epoch, onlyCase) {
       if (onlyCase !== null) {
         query.set('case', onlyCase);
       }
-      /* Without an answer the map says that there are none. */
+      /* After a failed request, the map reports missing times. */
       const { rows } = await app.api.rows(id, query).catch(() => ({ rows: [] }));
       const own = rows.filter((row) => line.cases.length === 0 || line.cases.includes(row.case));
       setFound({ of, at: Date.now(), rows: own });
@@ -127,7 +127,7 @@ function gridOf(heat, found, width) {
   };
 }
 
-/* "" where there is no such cell. */
+/* Text for a cell, or "" without a value. */
 function inWords(heat, found, at) {
   const row = heat.rows[at?.row];
   const part = row ? deviation(row, at.column) : null;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ranking.jsx - the fastest setting of a matrix, by size */
+/* ranking.jsx - table of the fastest setting of a matrix, by size */
 import { Head, Region } from '../parts.jsx';
 import { rankingOf } from '../ranking.mjs';
 import { formatPercent, formatSize } from '../units.mjs';

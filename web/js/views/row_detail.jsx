@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* row_detail.jsx - all that is known of one size: repeats, ranks, wrong elements */
+/* row_detail.jsx - details of one size: repeats, ranks and wrong elements */
 import { useEffect, useState } from 'preact/hooks';
 import { caseName } from '../case_name.mjs';
 import { Facts, Head, Region } from '../parts.jsx';
@@ -12,8 +12,8 @@ const ERROR_COLUMNS = ['rank', 'index', 'expected', 'got'];
 
 const repeatsOf = (entry) => (entry.out?.repeats ?? 0) + (entry.in?.repeats ?? 0);
 
-/* `cases` are the run's, by number. The rows behind the entry are asked for when somebody looks,
- * and again when there are more. */
+/* `cases` are the run's cases by number. The rows are read when the details open, and again after
+ * another repeat. */
 export function RowDetail({ app, id, entry, cases }) {
   const [{ rows, error }, setAnswer] = useState(/** @type {any} */ ({ rows: [] }));
   const repeats = repeatsOf(entry);
@@ -43,7 +43,7 @@ export function RowDetail({ app, id, entry, cases }) {
       .filter(Boolean)
       .join(', ');
   };
-  /* "rank 5 on node-2", of the row's time at this place. */
+  /* Maps the index of a time in the row to "rank 5 on node-2". */
   const nameOf = (row) => (i) => {
     const rank = entry.members?.[i] ?? i;
     const node = cases.get(row.case)?.ranks?.get(rank)?.node;
@@ -135,7 +135,7 @@ function facts(row) {
   ].filter(([, value]) => value !== null);
 }
 
-/* "64 ranks: 12 µs (rank 3 on node-1), median 12.5 µs, 14 µs (rank 37 on node-5)" */
+/* "64 ranks: least 12 µs (rank 3 on node-1), median 12.5 µs, most 14 µs (rank 37 on node-5)" */
 function ranksInWords(times, nameOf) {
   const at = (find) => {
     const i = times.reduce((best, time, k) => (find(time, times[best]) ? k : best), 0);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run.jsx - the view of one run, live or from its report; others may be laid over its chart. What
- * stands above the chart does not grow with nodes or repeats. */
+/* run.jsx - the view of one run, live or from a report. Other runs can be overlaid on its chart. */
 import { useEffect, useState } from 'preact/hooks';
 import { bookOf } from '../book.mjs';
 import { caseToShow, isEnded } from '../events.mjs';
@@ -40,7 +39,8 @@ export default function Run({ app, id, query: view }) {
   const tab = view.tab || (book.rows > 0 || state.metrics.size > 0 ? 'table' : 'ranks');
   const wanted = tab === 'cases' || onPaper ? (view.case ?? 0) : view.case;
   useEffect(() => source.needCase(wanted), [source, wanted]);
-  /* All of a run that is over comes at once, of another one what is there: nothing jumps. */
+  /* Draw an ended run only when it is completely read, and a live one at its first event. Otherwise
+   * the layout would jump. */
   const isRead = isEnded(meta ?? {}) ? isEnded(state) && state.summary !== null : state.lastId > 0;
   const isThere = meta && (isRead || (!meta.started && !isEnded(meta)) || error || app.isReport);
   return (
@@ -52,7 +52,7 @@ export default function Run({ app, id, query: view }) {
   );
 }
 
-/* On paper nothing opens: all panels are on it. */
+/* True while the page is printed. All tabs are shown then. */
 function usePaper() {
   const [isPaper, setPaper] = useState(false);
   useEffect(() => {
@@ -165,11 +165,11 @@ function tabsOf({ app, id, meta, state, own, measures, view, change, onPaper }) 
   ];
 }
 
-/* How many ranks a collective is of; 0 where groups differ. */
+/* Ranks per communicator, or 0 if communicators differ in size. */
 function ranksTogether({ groups, worldSize }) {
   const sizes = new Set(groups?.map((group) => group.length) ?? [worldSize]);
   return sizes.size === 1 ? [...sizes][0] : 0;
 }
 
-/* Whom the first failure names. */
+/* The nodes and ranks blamed by the first failed case. */
 const blamedIn = ({ cases }) => [...cases.values()].find(({ blamed }) => blamed)?.blamed.evidence ?? [];

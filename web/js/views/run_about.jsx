@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_about.jsx - what was asked for, and what the numbers mean */
+/* run_about.jsx - the run's spec, and the meaning of its numbers */
 import { useState } from 'preact/hooks';
 import { CopyBlock, Fold, Head } from '../parts.jsx';
 import { curlLine, prettyJson, shortSpec } from '../spec_text.mjs';
@@ -74,10 +74,10 @@ const MEANINGS = [
   ['GB/s', '1,000,000,000 bytes in a second. Sizes are in powers of 1024: 1M is 1,048,576 bytes.'],
 ];
 
-/* `ranks`: how many a collective is of; 0 where groups differ. */
+/* `ranks` is the number of ranks per communicator, or 0 if they differ. */
 export function RunMeaning({ app, ranks }) {
-  const [{ facts, error }, setFound] = useState(/** @type {any} */ ({}));
-  /* Only who reads it asks for it. */
+  const [{ facts, error }, setFound] = useState( ({}));
+  /* Read the facts when the card is opened. */
   const onToggle = (isOpen) =>
     isOpen &&
     !facts &&

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_cases.jsx - the cases of a run, combinations by repeats: how each ended, and its figure; one
- * of them may be looked at by itself */
+/* run_cases.jsx - the cases of a run by combination and repeat, with state and figure. A case can
+ * be selected. */
 import { caseLabel, caseName, variantOf } from '../case_name.mjs';
 import { headlineOfCases } from '../book.mjs';
 import { StatePill } from '../parts.jsx';
 import { stateLook, stateWord } from '../states.mjs';
 import { formatBandwidth, formatSize, plural, shorten } from '../units.mjs';
 
-/* Above the chart, while one case is looked at by itself. */
+/* Shown above the chart while a single case is selected. */
 export const CaseNote = ({ found, change }) =>
   found && (
     <p class="case-note">
@@ -68,8 +68,8 @@ export function CaseGrid({ state, wanted, change }) {
 const repeatOf = (found) => String(found.repeat + 1);
 const labelOf = (found) => shorten(caseLabel(found), 40);
 
-/* [{label, cases, nameOf}], the cases in the order of repeats; without repeats all combinations are
- * together, and `nameOf` tells them apart. */
+/* [{label, cases, nameOf}] per combination, with cases in order of repeats. Without repeats, all
+ * combinations share one group, and `nameOf` returns the combination. */
 function combinations({ cases }) {
   const found = new Map();
   for (const one of cases.values()) {

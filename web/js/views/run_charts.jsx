@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_charts.jsx - the charts of a run, or of several, with their switches */
+/* run_charts.jsx - the charts of one or more runs, with their controls */
 import { buildPanels, limitedTo, limitsWith, METRICS } from '../chart_model.mjs';
 import { metricPanels } from '../figures.mjs';
 import { Panels } from '../panels.jsx';
@@ -10,14 +10,14 @@ import { formatSize } from '../units.mjs';
 import { Ranking } from './ranking.jsx';
 import { ViewShare } from './share.jsx';
 
-/* More lines nobody tells apart, and thousands take a browser minutes. */
+/* More lines cannot be told apart, and thousands take minutes to draw. */
 const LINES_MAX = 200;
 const SPREADS =
   'Shaded: fastest to slowest rank. Error bars: 95 % confidence interval of the median, across repeats';
 const EMPTY = 'Points appear here as they are measured.';
 
-/* Of measured rows, or of the `figures` of programs. The runs are what runOnChart() makes of
- * them, the run of the page first. `change(set)` asks for another address state. */
+/* Charts of measured rows, or of figures reported by programs (`figures`). `runs` are results of
+ * runOnChart(), the page's run first. `change(set)` updates the address state. */
 export function RunCharts({ app, runs, view, change, figures = false }) {
   const theme = useTheme();
   const lines = figures ? 0 : runs.reduce((sum, { book }) => sum + book.lines.size, 0);
@@ -114,7 +114,7 @@ function Controls({ view, change, figures }) {
   );
 }
 
-/* They are explained below the table, in its tab, once that is drawn. */
+/* Open the explanations in the table's tab, once that tab is drawn. */
 function openMeanings(change) {
   change({ tab: 'table' });
   setTimeout(() => {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_edit.jsx - a dialog that changes a run's labels and notes */
+/* run_edit.jsx - dialog that changes a run's labels and notes */
 import { useState } from 'preact/hooks';
 import { Question } from '../ui.jsx';
 
@@ -8,7 +8,7 @@ const linesOf = (labels) =>
     .map(([name, value]) => `${name}=${value}`)
     .join('\n');
 
-/* The labels of lines NAME=VALUE. */
+/* Labels from lines NAME=VALUE. */
 function labelsOf(lines) {
   const pairs = lines.split('\n').map((line) => line.trim().split('='));
   return Object.fromEntries(
@@ -16,7 +16,7 @@ function labelsOf(lines) {
   );
 }
 
-/* The merge patch from the labels that the dialog began with to those that it ended with. */
+/* JSON merge patch between two sets of labels. */
 function patchOf(before, after) {
   const removed = Object.keys(before).filter((name) => !(name in after));
   const changed = Object.entries(after).filter(([name, value]) => before[name] !== value);
@@ -26,7 +26,7 @@ function patchOf(before, after) {
 const faultsOf = (error) =>
   error.problem?.errors?.map(({ pointer, detail }) => `${pointer}: ${detail}`) ?? [error.message];
 
-/* `onSave` gets the run as it is then. */
+/* `onSave` gets the updated run. */
 export function RunEdit({ api, run, onSave, onClose }) {
   const [labels, setLabels] = useState(linesOf(run.labels));
   const [notes, setNotes] = useState(run.notes);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_figures.jsx - what a program printed: a line per metric, over all ranks and of rank 0 */
+/* run_figures.jsx - table of figures reported by a program, over all ranks and for rank 0 */
 import { Head, Region } from '../parts.jsx';
 
 const COLUMNS = ['metric', 'of', 'unit', 'last', 'mean', 'lowest', 'highest', 'count'];
@@ -49,7 +49,7 @@ export function RunFigures({ state, program }) {
   );
 }
 
-/* One line is the metric itself; of several each has a row. */
+/* A metric with a single line has one row, others a row per line. */
 function linesOf(metric) {
   if (metric.lines.size < 2) {
     const [line] = metric.lines.values();
@@ -70,7 +70,7 @@ function linesOf(metric) {
   }));
 }
 
-/* Six digits tell repeated measurements apart. */
+/* Six digits, so that repeated measurements can be told apart. */
 function number(value) {
   return value === null || value === undefined ? '–' : String(Number(value.toPrecision(6)));
 }

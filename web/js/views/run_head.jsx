@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_head.jsx - the top of a run's page: what it is, how it goes, what can be done */
+/* run_head.jsx - the head of a run's page: name, state, verdicts, progress, actions and errors */
 import { useEffect, useMemo, useReducer, useState } from 'preact/hooks';
 import { isEnded } from '../events.mjs';
 import { AnswerPill, Checks, Chips, Head, NoisePill, Region, StatePill, Time } from '../parts.jsx';
@@ -23,7 +23,7 @@ const UNREAL = {
   imported: 'imported: not measured here',
 };
 
-/* What stays in sight: name, state, figure and verdicts. */
+/* The part that stays visible while scrolling: name, state, headline and verdicts. */
 export function RunBar({ app, source }) {
   const { id, meta, state } = source;
   const name = shorten(source.name(), 240);
@@ -56,10 +56,9 @@ export function RunBar({ app, source }) {
   );
 }
 
-/* "46.1 to 47.9", of the headline. */
 const intervalInWords = (ends) => ends.map(formatBandwidth).join(' to ');
 
-/* A verdict in a line, which opens to its whole sentence and its checks. */
+/* A verdict's sentence. Opens to its checks. */
 function VerdictLine({ answer, sentence, checks, ways }) {
   const against = checks.find(({ check }) => check === 'baseline')?.sentence ?? '';
   const words = sentence.includes(against) ? sentence : `${sentence}; baseline: ${against}`;
@@ -78,7 +77,7 @@ function VerdictLine({ answer, sentence, checks, ways }) {
   );
 }
 
-/* Which nodes could not reach one another. */
+/* Addresses at which nodes could not reach each other. */
 const WaysTable = ({ ways }) => (
   <Region label="Unreachable addresses">
     <table class="lanes">
@@ -96,7 +95,7 @@ const WaysTable = ({ ways }) => (
   </Region>
 );
 
-/* Labels, facts and actions, progress, and what went wrong. */
+/* Labels, facts, actions, progress and errors. */
 export function RunHead({ app, source, book, unreal }) {
   const { meta, state } = source;
   const [failure, setFailure] = useState('');
@@ -151,7 +150,7 @@ function Actions({ app, source, fail }) {
       fail(error.message);
     }
   };
-  /* Who may not start, stop or delete runs reads why. */
+  /* Without the right to start, stop or delete runs, the title gives the reason. */
   const refused = (name, title) => ({
     disabled: !operator || busy === name,
     title: operator ? title : reason,
@@ -260,7 +259,7 @@ function RunFacts({ app, source, unreal }) {
   );
 }
 
-/* The server's guess, counted down from when it was asked. */
+/* Remaining time as estimated by the server, counted down since the request. */
 function leftInWords(meta) {
   if (!Number.isFinite(meta?.eta_s)) {
     return '';
@@ -269,7 +268,7 @@ function leftInWords(meta) {
   return left < 1 ? 'nearly done' : `about ${formatDuration(Math.round(left))} left`;
 }
 
-/* "stopping case 0: WHY", where that is how the reason begins, or has all of it. */
+/* True if a message repeats the run's reason, also as "stopping case 0: REASON". */
 const saysReason = (text, reason) =>
   Boolean(reason) && (text.includes(reason) || reason.startsWith(text.replace(/^stopping case \d+: /, '')));
 
@@ -278,7 +277,7 @@ function RunAlerts({ source, wrong }) {
   useEffect(() => {
     source.nameWrong(wrong);
   });
-  /* What only says again why the run ended is left to "What happened". */
+  /* Messages that repeat the run's reason are listed only under "What happened". */
   const messages = state.messages.filter(
     ({ level, text }) => (level === 'warn' || level === 'error') && !saysReason(text, state.reason),
   );
@@ -308,7 +307,7 @@ const ReadError = ({ error, id, meta }) =>
     </Alert>
   );
 
-/* Why the run ended, and the wrong elements, in one box. */
+/* The reason of the end, and the wrong elements. */
 function EndAlert({ state, wrong, named }) {
   const { reason } = state;
   const isBad = state.state === 'failed' || wrong.total > 0;
@@ -351,7 +350,7 @@ function WrongElement({ state, rank, row, index, expected, got }) {
   );
 }
 
-/* The last one in a line, which opens to the others. */
+/* The last message. Opens to the earlier ones. */
 function MessagesAlert({ messages, cases }) {
   const shown = messages.slice(-MESSAGES_SHOWN).reverse();
   const item = (one) => (

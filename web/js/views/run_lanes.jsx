@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_lanes.jsx - how far the ranks of a case have come, a lane per node; which of them failed, and
- * what they said of NCCL */
+/* run_lanes.jsx - progress of a case's ranks, a row per node: states, failures and transports */
 import { useState } from 'preact/hooks';
 import {
   conditionLines,
@@ -26,17 +25,17 @@ import {
   shorten,
 } from '../units.mjs';
 
-/* The steps that are shown: a rank that is assigned has merely a place. */
+/* The states shown as columns. "assigned" is left out, because every rank has it. */
 const STEPS = ['spawned', 'joined', 'connected', 'running', 'done'];
 const RANKS_SHOWN = 64;
 const PORTS_SHOWN = 16;
 
-/* Up to so many nodes each has a lane; of more only those that differ from the others. */
+/* With up to this many nodes, each has a row. With more, equal nodes share a row. */
 const FEW = 8;
 const ALIKE_MIN = 4;
 const BAD_MAX = 32;
 
-/* [[what `of` says, items]], those that say the same together. */
+/* Groups of items with equal `of(item)`: [[value, items]]. */
 function groupBy(items, of) {
   const groups = new Map();
   for (const item of items) {
@@ -47,7 +46,7 @@ function groupBy(items, of) {
   return [...groups.values()];
 }
 
-/* `found`: the case that is shown, or null. */
+/* `found` is the case that is shown, or null. */
 export function RunLanes({ run, found, isReport }) {
   const [isWhole, setWhole] = useState(false);
   const nodes = lanes(found);
@@ -109,7 +108,7 @@ export function RunLanes({ run, found, isReport }) {
   );
 }
 
-/* Why ranks ended. */
+/* Reasons why ranks ended. */
 function Whys({ ranks, found }) {
   const ended = ranks.filter((rank) => isFailed(rank) || isBlamed(rank, found.blamed));
   const groups = groupBy(ended, (rank) => whyOf(rank, found));
@@ -126,11 +125,11 @@ function Whys({ ranks, found }) {
   );
 }
 
-/* What is to be seen of a rank: its state, or how it ended. */
+/* The displayed state of a rank: its state, or how it ended. */
 const lookOfRank = (rank, blamed) =>
   isCulprit(rank, blamed) ? 'failed' : isFailed(rank) ? 'stopped' : rank.state;
 
-/* "failed, running": of a node's ranks together. */
+/* States of a node's ranks: "failed, running". */
 const lookOfLane = (lane, { blamed }) =>
   [...new Set(lane.ranks.map((rank) => lookOfRank(rank, blamed)))].sort().join(', ');
 
@@ -144,7 +143,8 @@ const groupsInWords = (groups) =>
     )
     .join('; ');
 
-/* Nodes that do the same are one lane; few of them, and those that failed, have their own. */
+/* Equal nodes share a row from ALIKE_MIN nodes on. Failed nodes share one only from
+ * BAD_MAX. */
 const alikeTogether = (groups) =>
   groups.flatMap(([look, nodes]) =>
     nodes.length >= (look.includes('failed') ? BAD_MAX : ALIKE_MIN)
@@ -163,7 +163,7 @@ function namesOf(ranks) {
     : `ranks ${listInWords(numbers)}`;
 }
 
-/* [tone, text]: why a rank ended; what went down with another one is no news. */
+/* [tone, text] for the end of a rank. Ranks that ended because of another one are muted. */
 function whyOf(rank, { blamed }) {
   const text = rank.reason ?? 'failed';
   const named = evidenceOf(rank, blamed);
@@ -178,7 +178,7 @@ function whyOf(rank, { blamed }) {
     : ['bad', text];
 }
 
-/* How ranks connected, and what the server finds wrong with that. */
+/* Connections between ranks, and the server's findings about them. */
 const Ways = ({ transports: said }) =>
   said && (
     <div class="ways">
@@ -216,7 +216,7 @@ const Table = ({ label, columns, rows }) =>
     </Region>
   );
 
-/* What the nodes' network ports carried during the case, those of one name together. */
+/* Bytes on the nodes' network ports during the case, summed by port name. */
 function Ports({ nodes }) {
   const ports = nodes.flatMap(({ conditions }) => conditions?.ports ?? []);
   const sum = (own, key) => own.reduce((all, port) => all + port[key], 0);
@@ -235,7 +235,7 @@ function Ports({ nodes }) {
   );
 }
 
-/* What a rank and NCCL's log said of memory, channels and transports: [name, text]. */
+/* Memory, channels and transports reported by a rank and NCCL's log: [name, text]. */
 function linksOf({ memory, log }) {
   const bytes = Object.entries(memory)
     .filter(([, value]) => value !== null)
@@ -265,7 +265,7 @@ function initOf(ranks) {
   return times.length ? [['init', [...new Set(ends)].join(' to ')]] : [];
 }
 
-/* "3 of 4 ranks joined" while they gather, else what they do. */
+/* "3 of 4 ranks joined" during start, else the common state. */
 export function ranksInWords(run, found) {
   const ranks = [...(found?.ranks.values() ?? [])];
   const total = found?.nodes ? ranks.length : run.worldSize || ranks.length;
@@ -289,7 +289,7 @@ export function ranksInWords(run, found) {
   return `${reached('joined')} of ${plural(total, 'rank')} joined`;
 }
 
-/* What failed or lags stands on top; the sort keeps the order of the others. */
+/* Sort key: failed ranks first, then the least advanced. The sort is stable. */
 const howFar = (lane, { blamed }) =>
   Math.min(
     ...lane.ranks.map((rank) => (isCulprit(rank, blamed) ? -2 : isFailed(rank) ? -1 : rankStage(rank))),
@@ -328,7 +328,8 @@ const RankDots = ({ lane: { ranks, conditions }, blamed }) => (
   </div>
 );
 
-/* How many have passed a step; when the last one did, counted from the case's start. */
+/* Number of ranks that reached a state, and the time of the last one since the start of the
+ * case. */
 function StepCell({ lane, step, began }) {
   const passed = lane.ranks.filter((rank) => rankStage(rank) >= RANK_STATES.indexOf(step));
   const share = passed.length / lane.ranks.length;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_links.jsx - from a run to what it can be compared with, and to the nodes and logs that its
- * failure names */
+/* run_links.jsx - links from a run to comparisons, and to the nodes and logs named by its
+ * failure */
 import { pairsOf } from '../matrix.mjs';
 import { shorten } from '../units.mjs';
 import { compareQuery, formatAddress } from '../url_state.mjs';
@@ -10,7 +10,7 @@ const NAMED_MAX = 4;
 
 const compareAddress = (query) => `/compare?${compareQuery(query)}`;
 
-/* `run` as GET /runs/{id} gives it; `blamed` are the {rank, node} that its failure names. */
+/* `run` is the answer of GET /runs/{id}. `blamed` are the {rank, node} named by the failure. */
 export function RunLinks({ run, blamed, change }) {
   const { id, spec } = run;
   const compares =
@@ -71,7 +71,7 @@ export function RunLinks({ run, blamed, change }) {
   );
 }
 
-/* Of what the run measured first. */
+/* Trend of the run's first collective. */
 const trendAddress = ({ id, collectives, spec }) =>
   formatAddress({
     view: 'trends',

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_logs.jsx - what the ranks wrote, by rank and with a search */
+/* run_logs.jsx - log lines of the ranks, with a filter by rank and a search */
 import { useMemo, useReducer, useState } from 'preact/hooks';
 import { caseName } from '../case_name.mjs';
 import { isEnded } from '../events.mjs';
@@ -10,7 +10,7 @@ import { plural } from '../units.mjs';
 
 const REFRESH_MS = 2000;
 
-/* Read while somebody looks, until the run is over and all is read. */
+/* Polls while visible, until the run has ended and all lines are read. */
 export function RunLogs({ app, id, state, view, change }) {
   const { rank, case: wanted, log: text } = view;
   const reader = useMemo(() => {

@@ -8,12 +8,11 @@ import { RunSource } from '../run_source.mjs';
 import { paced } from '../timing.mjs';
 import { shorten } from '../units.mjs';
 
-/* The run that was looked at last, as far as it was known: who comes back finds it at once, also
- * while the server is gone. */
+/* The run shown last. Going back to it shows its data at once, even if the server is
+ * unreachable. */
 let last = null;
 
-/* The sources of these runs, the page's own first, followed while they are asked for; the component
- * draws anew as they change. */
+/* A RunSource per id, the page's own run first. The component is redrawn when they change. */
 export function useSources(app, ids) {
   const [, redraw] = useReducer((count) => count + 1, 0);
   const ask = useMemo(() => paced(redraw), []);
@@ -44,7 +43,7 @@ export function useSources(app, ids) {
   return sources;
 }
 
-/* What the run is compared with on its chart, once it has ended. */
+/* The baseline of an ended run, for its chart. */
 export function useBaseline(app, { meta }) {
   const [found, setFound] = useState(null);
   const isOver = !app.isReport && meta !== null && isEnded(meta);
@@ -56,7 +55,7 @@ export function useBaseline(app, { meta }) {
   return found;
 }
 
-/* A run as charts and what is shared of them want it; of one case, if `book` is. */
+/* A run in the form used by charts and exports. `book` may be the book of a single case. */
 export function runOnChart(source, book, baseline = null) {
   const { id, meta, state } = source;
   return {

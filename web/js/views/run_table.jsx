@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_table.jsx - the figures of a run as a table, drawn live; a row opens to per-rank times,
- * repeats and wrong elements */
+/* run_table.jsx - the run's figures as a table, updated live. A row opens to its details. */
 import { Fragment } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { paced } from '../timing.mjs';
@@ -24,15 +23,15 @@ const COLUMNS = [
   ['in_wrong', 'wrong', 'elements'],
 ];
 
-/* Of more rows than these, the table scrolls in a window of its own. */
+/* A table with more rows scrolls in its own box. */
 const PAGE_UP_TO = 100;
-/* Of more than these, those are drawn that are in sight or near. */
+/* A longer table draws only the rows near the visible part. */
 const ALL_UP_TO = 400;
 const NEAR_PX = 600;
-/* As the style has it. */
+/* Height of a row, as set in run.css. */
 const ROW_PX = 30;
 
-/* `onPaper`: nothing will be scrolled. */
+/* `onPaper` draws the first ALL_UP_TO rows, because paper cannot scroll. */
 export function RunTable({ app, id, book, sort, cases, onSort, onPaper = false }) {
   const [open, setOpen] = useState([]);
   const [, setScrolled] = useState(0);
@@ -126,7 +125,7 @@ export function RunTable({ app, id, book, sort, cases, onSort, onPaper = false }
   );
 }
 
-/* What the whole table shares. */
+/* Facts about the whole table, such as words that all rows share. */
 function factsOf(entries) {
   const facts = { types: new Set(), common: [], repeats: 0, hasWay: false, isNoisy: false };
   for (const entry of entries) {
@@ -145,8 +144,8 @@ function factsOf(entries) {
 
 const wordsOf = (type, isWanted = (_word) => true) => type.split(' · ').filter(isWanted);
 
-/* From which entry to which the table is in sight, or near. Open details add their height, so that
- * at most a few more are drawn. */
+/* Indexes of the first and last row near the visible part. Heights of open details widen the
+ * range. */
 function inSight(body, entries) {
   const from = body.getBoundingClientRect().top;
   const box = body.closest('.scroll').getBoundingClientRect();
@@ -157,17 +156,14 @@ function inSight(body, entries) {
   return [at(top), at(bottom)];
 }
 
-/* That figures are not measured, when they are not. */
 function unrealInWords({ unreal }) {
   return unreal && (unreal === 'imported' ? 'imported: not measured here' : `${unreal}: no measurements`);
 }
 
-/* That the server left sizes out, for there are too many to show. */
 function thinnedInWords({ thinned }) {
   return thinned ? `${plural(thinned, 'size')} between those shown left out, the run’s CSV has all` : '';
 }
 
-/* That a figure stands for several, when it does. */
 function repeatsInWords(most) {
   return most > 1 ? `medians of ${most} repeats; a row opens to each` : '';
 }
@@ -186,7 +182,7 @@ function SortCell({ name, text, unit, sort, onSort }) {
   );
 }
 
-/* As high as the rows that are not drawn. */
+/* Placeholder with the height of the rows that are not drawn. */
 const Gap = ({ rows, span }) =>
   rows > 0 && (
     // biome-ignore lint/a11y/noAriaHiddenOnFocusable: a table's row takes no focus

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_timeline.jsx - what happened, in order: states and messages */
+/* run_timeline.jsx - states and messages of a run in order of time */
 import { caseName } from '../case_name.mjs';
 import { Region } from '../parts.jsx';
 import { stateWord } from '../states.mjs';
@@ -28,7 +28,7 @@ export function RunTimeline({ state }) {
   );
 }
 
-/* States and messages by time, each with how long after the first it came. */
+/* States and messages by time, each with its offset from the first. */
 function timeline({ history, messages, cases }) {
   const all = [
     ...history.map(({ state, reason, time }, i) => ({

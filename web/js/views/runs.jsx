@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* runs.jsx - the home view: what needs attention, and the runs */
+/* runs.jsx - the home view: nodes and runs that need attention, and the list of runs */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { suspectsOf } from '../node_groups.mjs';
 import { nodeAddress, nodesInWords } from '../node_list.mjs';
@@ -30,7 +30,7 @@ const COLUMNS = [
   ['Workload', null],
   ['Curve', null],
 ];
-/* Answers of verdicts on runs; with the kind where several have the answer. */
+/* Answers to filter by. The kind precedes an answer that several kinds have. */
 const ANSWERED = [
   'fail',
   'pass',
@@ -48,13 +48,13 @@ const ANSWERED = [
 ];
 const NUMBERS = new Set(['Duration', 'Result']);
 const NO_FILTER = { q: '', states: [], labels: [], node: '', verdict: '', since: '', until: '', cursor: '' };
-/* What is left out of a list that is sorted so. */
+/* Sorting leaves out runs without the value. Words for the runs that remain. */
 const SORTED_ARE = { duration: ' that ended', figure: ' with a figure' };
 
 export default function Runs({ app, query }) {
   const [list, setList] = useState(null);
   const [nodes, setNodes] = useState(null);
-  /* With the first runs, so that these do not jump. */
+  /* Drawn together with the first runs, so that the list does not move. */
   const [nights, setNights] = useState({ at: 0, runs: [] });
   const [note, setNote] = useState('Asking the server…');
   const counted = useRef(/** @type {any} */ ({}));
@@ -79,7 +79,7 @@ export default function Runs({ app, query }) {
   usePoll(
     async (isCurrent) => {
       try {
-        /* Counting takes longer than a page: once for each filter, and when a run was added. */
+        /* Counting is slower than a page of runs: once per filter, and after a new run. */
         const { key: of, first } = counted.current;
         const isCounted = of === key && first === list?.runs[0]?.id;
         const [found, { nodes: all }, judged] = await Promise.all([
@@ -156,7 +156,7 @@ export default function Runs({ app, query }) {
   );
 }
 
-/* {at, runs}: the runs of the night board, and when they were asked for. */
+/* {at, runs}: runs of the night board, and the time of the request. */
 async function askNights({ api }, known) {
   const now = api.now();
   if (now < known.at + ATTENTION_MS) {
@@ -166,7 +166,7 @@ async function askNights({ api }, known) {
   return { at: now, runs };
 }
 
-/* Failed gates and suspects of the last runs, lost nodes, and how many nodes there are. */
+/* Failed gates, suspects, lost nodes, and the number of nodes. */
 function Attention({ app, nodes }) {
   const [found, setFound] = useState({ suspects: new Map(), failed: [] });
   usePoll(
@@ -222,7 +222,7 @@ function Attention({ app, nodes }) {
   );
 }
 
-/* Runs of one name together, in their order. */
+/* Runs grouped by name, in order. */
 function byName(runs) {
   const groups = new Map();
   for (const run of runs) {
@@ -238,7 +238,7 @@ function totalInWords(total, { sort }) {
   return total ? `${plural(total.runs, 'run')}${more}${SORTED_ARE[sort] ?? ''}` : '';
 }
 
-/* / to filter, j and k or the arrows to move, x to select; Enter opens, as for any link. */
+/* Keys: / filter, j and k or arrows move, x select. Enter follows the focused link. */
 function moveByKey(event, body, filter) {
   const { key } = event;
   if (isTyping(event)) {
@@ -260,7 +260,7 @@ function moveByKey(event, body, filter) {
   event.preventDefault();
 }
 
-/* [query, label, attributes] of what is typed. */
+/* Text filters: [query, label, attributes]. */
 const FIELDS = [
   ['q', 'Filter by name or id', { type: 'search', placeholder: 'name or id' }],
   ['labels', 'Filter by label', { type: 'search', placeholder: 'label KEY=VALUE' }],
@@ -376,7 +376,7 @@ function RunRow({ run, tray }) {
   );
 }
 
-/* Of a run that has not measured all of its rows. */
+/* Shown until a run has measured all of its rows. */
 const Progress = ({ run: { state, rows_total: total, rows_done: done } }) =>
   total && done < total ? (
     <div class="second muted">

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scaling.jsx - a run over node counts: how a size's bandwidth and time went, what the
- * server projects for more nodes, and how far off that was where it could be checked */
+/* scaling.jsx - bandwidth and time of a scaling run over node counts, and the server's projection
+ * to more nodes */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Panels } from '../panels.jsx';
 import { scalingPanels, sizeLabel } from '../scaling.mjs';
@@ -11,7 +11,7 @@ import { ViewShare } from './share.jsx';
 
 const isProjected = ({ verdict }) => verdict.answer === 'projected';
 
-/* The answer for so many nodes, asked for again when another case has completed. */
+/* The projection to `nodes` nodes. Requested again after each completed case. */
 function useProjection(app, id, done, nodes) {
   const [found, setFound] = useState({ answer: null, error: null });
   useEffect(() => {
@@ -29,8 +29,8 @@ function useProjection(app, id, done, nodes) {
   return found;
 }
 
-/* `run`: as runOnChart() makes it; `cases`: those whose end the server knows. `change(set)`
- * asks for another address state: its `nodes` are asked about, `of` is the size that is shown. */
+/* `run` is a result of runOnChart(). `cases` are the run's cases. `change(set)` updates the address
+ * state: `nodes` is the projected number of nodes, `of` the size. */
 export function Scaling({ app, run, cases, view, change }) {
   const theme = useTheme();
   const [hide, setHide] = useState([]);

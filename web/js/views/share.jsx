@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* share.jsx - a run to take along: what charts show of it, and all of it as files */
+/* share.jsx - menus that download or copy a run and its charts */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { copyText, download } from '../download.mjs';
 import { titleOf } from '../shown.mjs';
@@ -12,7 +12,7 @@ const FILES = [
   ['text', 'Text', 'in the columns of nccl-tests', 'txt'],
 ];
 
-/* All of a run, as the server writes it. */
+/* Downloads of the complete run. */
 export const RunShare = ({ app, id }) => (
   <Menu
     title="Download"
@@ -28,7 +28,7 @@ export const RunShare = ({ app, id }) => (
   />
 );
 
-/* What charts show of all of their runs: `shown` is {runs, panels, spread}. */
+/* Exports of the charts. `shown` is {runs, panels, spread}. */
 export function ViewShare({ app, shown }) {
   const { runs, panels } = shown;
   const save = (content, type, ending) => {
@@ -38,7 +38,7 @@ export function ViewShare({ app, shown }) {
     download(new Blob([content], { type }), `ringbench-${name}.${ending}`);
     return '';
   };
-  /* A report's own path says nothing to others. */
+  /* The address of a report file is useless to others. */
   const address = location.protocol === 'file:' ? null : location.href;
   const picture = ({ panelsToSvg, tonesOf }) =>
     panelsToSvg({ ...shown, tone: tonesOf(document.documentElement) });
@@ -64,7 +64,8 @@ export function ViewShare({ app, shown }) {
   return (
     <Menu
       title="Share"
-      /* A browser lets a page copy soon after a click only: the module is loaded before it. */
+      /* Browsers allow copying only shortly after a click, so the module is loaded when the menu
+       * opens. */
       onOpen={() => app.later().catch(() => {})}
       items={items.map(([name, hint, act]) => ({ name, hint, act: async () => act(await app.later()) }))}
     />
@@ -76,7 +77,7 @@ async function copied(text, what) {
   return `Copied: ${what}.`;
 }
 
-/* Items are {name, hint, act}, where act(say) gives what is to be said at the end. */
+/* Items are {name, hint, act}. `act(say)` resolves to the final note. */
 function Menu({ title, items, onOpen = () => {} }) {
   const ref = useRef(null);
   const [note, say] = useState('');

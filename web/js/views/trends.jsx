@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trends.jsx - the view of what runs came to over time: a panel for each band of sizes */
+/* trends.jsx - the view of results over time, with a chart for each band of sizes */
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { limitedTo, limitsWith } from '../chart_model.mjs';
 import { download } from '../download.mjs';
@@ -20,7 +20,7 @@ import { POINTS_SHOWN, trendsQuery } from '../url_state.mjs';
 import { isBad } from '../verdicts.mjs';
 
 const NAMES = Object.keys(BANDS);
-/* The others open with a click. */
+/* Number of lines that are open at first. */
 const LINES_OPEN = 4;
 const REFRESH_MS = 30000;
 const HEIGHT = 230;
@@ -49,7 +49,7 @@ export default function Trends({ app, query }) {
         if (!isCurrent()) {
           return;
         }
-        /* Equal answers keep what is open and pointed at. */
+        /* Keep the old object for an equal answer, so that the page does not change. */
         setAnswers((old) => (old && signOf(old) === signOf(found) ? old : found));
         setError(null);
       } catch (failure) {
@@ -87,7 +87,7 @@ export default function Trends({ app, query }) {
   );
 }
 
-/* What tells one state of the trends from another. */
+/* A text that identifies the content of the answers. */
 const signOf = (answers) =>
   answers
     .map(({ points, changes, next }) =>
@@ -111,7 +111,7 @@ const Empty = ({ collective, dtype }) => (
   </section>
 );
 
-/* The values of each band as the server writes them for a spreadsheet. */
+/* Downloads of the server's CSV, one per band. */
 function SaveButtons({ app, query, onError }) {
   const { collective, dtype } = query;
   const save = async (band) => {
@@ -138,13 +138,13 @@ function SaveButtons({ app, query, onError }) {
   );
 }
 
-/* Runs that are alike: what the server says of them and a sparkline; and a panel for each band. */
+/* A line of comparable runs: verdict, sparkline, and a chart per band. */
 function Line({ app, label, columns, dates, panels, isOpen: isFirst }) {
   const [isOpen, setOpen] = useState(isFirst);
   const drawn = panels.filter(({ points }) => points.length > 0);
   const verdicts = drawn.flatMap(({ changes }) => changes.map(({ verdict }) => verdict));
   const worst = verdicts.find(isBad) ?? verdicts.find(({ answer }) => answer === 'better') ?? verdicts[0];
-  /* More runs are judged than are drawn. */
+  /* The server judges more runs than the chart shows. */
   const all = Math.max(columns.length, ...verdicts.map(({ evidence }) => evidence?.runs ?? 0));
   return (
     <details
@@ -175,7 +175,7 @@ function Line({ app, label, columns, dates, panels, isOpen: isFirst }) {
   );
 }
 
-/* Thousands of runs take a while to draw: each panel gets a task of its own. */
+/* Drawing thousands of runs is slow, so each chart is drawn in its own task. */
 function useNextTask() {
   const [isDue, setDue] = useState(false);
   useEffect(() => {
@@ -238,7 +238,7 @@ function DrawnBand({ app, band, panel, label, dates }) {
   );
 }
 
-/* The server's sentence; of a change with the link to look at it. */
+/* The server's sentence, with a link to the comparison if there is a change. */
 function Sentence({ change, points }) {
   const { answer, sentence } = change.verdict;
   return (
@@ -316,7 +316,8 @@ const versionsInWords = (versions) =>
     .map((name) => `${name} ${versions[name]}`)
     .join(', ');
 
-/* [query, label, [value, text] each to select from, or a hint for a text]. */
+/* [query, label, options [value, text] or the name of a list from the server or null, hint,
+ * type] */
 const FILTERS = [
   ['collective', 'Collective', 'collectives'],
   ['dtype', 'Data type', 'dtypes'],
@@ -347,7 +348,7 @@ const FILTERS = [
 function Filters({ app, query }) {
   const [known, setKnown] = useState({ collectives: [], dtypes: [] });
   useEffect(() => {
-    app.api.collectives().then(setKnown, () => {}); /* the selected ones stay */
+    app.api.collectives().then(setKnown, () => {});
   }, []);
   const change = (name) => (value) =>
     app.go(
@@ -384,7 +385,7 @@ function Filters({ app, query }) {
 const optionsOf = (options, known) =>
   typeof options === 'string' ? known[options].map(({ name }) => [name, name]) : options;
 
-/* The value that the address asks for is always among the options. */
+/* A select that always includes the current value. */
 const Select = ({ name, value, options, onChange }) => (
   <select name={name} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
     {(options.some(([one]) => one === value) ? options : [...options, [value, value]]).map(([one, text]) => (

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* watches.jsx - the watches: how the last nights of each went, and the nodes that it named */
+/* watches.jsx - the view of watches: their last nights, and the nodes that they named */
 import { useEffect, useState } from 'preact/hooks';
 import { nodeAddress } from '../node_list.mjs';
 import { AnswerPill, SignPill, StatePill, Time } from '../parts.jsx';
@@ -119,7 +119,7 @@ function Watch({ app, watch, access, again }) {
   );
 }
 
-/* When it runs, and how much it covers. */
+/* Schedule and coverage of a watch. */
 const Facts = ({ watch: { mode, spec, next, run, coverage, sweeps }, night }) => (
   <span class="run-facts">
     {unrealOf(spec) && <span>{unrealOf(spec)}</span>}
@@ -147,7 +147,7 @@ const Facts = ({ watch: { mode, spec, next, run, coverage, sweeps }, night }) =>
   </span>
 );
 
-/* A square for each night, so many that no later one moves another. */
+/* A square per night. Missing nights are padded, so that columns align. */
 const Strip = ({ name, nights }) => (
   <ol class="night-strip" aria-label={`${shorten(name, 80)}: the last ${NIGHTS} nights`}>
     {Array.from({ length: NIGHTS - nights.length }, (_, i) => (
@@ -177,7 +177,7 @@ function Night({ word, sign, tone, sentence, address, begun }) {
   );
 }
 
-/* Nodes that a search named, and the search. */
+/* Nodes named by a search, with a link to the search. */
 const Named = ({ answer, nodes, run }) => (
   <p>
     <AnswerPill answer={answer} /> <NodeLinks names={nodes} />,{' '}
