@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* options_make.c - writes the script `ringbench` with the options of nccl-tests that the
- * table of the run spec's fields has, in place of a line %SPEC_OPTIONS% */
+/* options_make.c - generates the script `ringbench`: replaces the line %SPEC_OPTIONS% by
+ * the options in the table of run spec fields */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -9,8 +9,7 @@
 
 #define LINE_MAX_BYTES 4096
 
-/* What the script does with a value (see there), and the values that it counts through.
- */
+/* The option's kind, as explained in client/ringbench. */
 static const char *kind_of(const struct spec_field *field)
 {
     if (field->kind == &spec_list)

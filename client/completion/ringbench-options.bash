@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ringbench-options.bash - completion of the other programs for bash, by their --help
+# ringbench-options.bash - bash completion of the server, agent and simulator, from their --help
 _ringbench_options() {
     mapfile -t COMPREPLY < <(
         compgen -W "$("$1" --help 2>/dev/null | grep -o '^  --[a-z-]*')" -- "$2")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ringbench.bash - completion of ringbench for bash: the script says which words there are
+# ringbench.bash - bash completion of ringbench. The script itself lists the words.
 _ringbench() {
     local word=${COMP_WORDS[COMP_CWORD]} command=
     [[ $COMP_CWORD -le 1 ]] || command=${COMP_WORDS[1]}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# ringbench.py - a client of a ringbench server: one file, Python 3.6 or newer, no packages
-"""Start, follow and judge benchmark runs of a ringbench server.
+# ringbench.py - Python client of a ringbench server. One file, Python 3.6 or newer, no packages.
+"""Start, follow and judge benchmark runs on a ringbench server.
 
     import ringbench
 
@@ -10,10 +10,10 @@
         print(row["size"], row["time_us"], row["busbw_gbs"])
     print(client.wait(run["id"])["state"])
 
-Answers are the JSON documents of the API as dicts (docs/reference/api.md, /openapi.json). An error of the
-server is a ringbench.Error; its `errors` say which field is wrong. A server that cannot be
-reached is a ringbench.Unreachable. Reads, and starts of runs, are repeated meanwhile: a restart of the
-server neither ends a stream nor starts a run twice.
+Answers are the API's JSON documents as dicts (docs/reference/api.md, /openapi.json). If the server
+refuses a request, ringbench.Error is raised, and its `errors` name the wrong fields. If the server
+cannot be reached, ringbench.Unreachable is raised after retry_s. Until then reads and run starts are
+repeated. A server restart neither ends a stream nor starts a run twice.
 """
 import http.client
 import json
@@ -25,7 +25,7 @@ import urllib.parse
 import urllib.request
 import uuid
 
-# Each method of Client that is one request: HTTP method, path, and the query parameters it takes.
+# Requests by method of Client: HTTP method, path and query parameters.
 OPERATIONS = {
     "submit": ("POST", "/api/v1/runs", ()),
     "validate": ("POST", "/api/v1/runs/validate", ()),
@@ -48,7 +48,7 @@ FINAL_STATES = ("completed", "failed", "cancelled")
 
 
 class Error(Exception):
-    """The server refused a request: its problem document (RFC 9457)."""
+    """The server refused a request. Carries its problem document (RFC 9457)."""
 
     def __init__(self, status, detail, errors=()):
         self.status = status
@@ -63,17 +63,17 @@ class Unreachable(Exception):
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """A redirect would carry the token to another host; the server sends none."""
+    """Never follow redirects: the token would go to another host. The server sends none."""
 
     def redirect_request(self, *args, **kwargs):
         return None
 
 
 class Client:
-    """One server. Without arguments, what the environment of the script `ringbench` says:
+    """A client of one server. Defaults are the environment variables of the script `ringbench`:
     RINGBENCH_SERVER, RINGBENCH_TOKEN_FILE and RINGBENCH_CA_FILE.
 
-    timeout_s: how long a read may stay silent; retry_s: how long an unreachable server is tried.
+    timeout_s: longest silence of a read. retry_s: how long to retry an unreachable server.
     """
 
     def __init__(self, url=None, token=None, token_file=None, ca_file=None, timeout_s=60,
@@ -94,15 +94,15 @@ class Client:
     # ---- runs ----
 
     def submit(self, spec, key=None):
-        """Start a run; returns it as accepted. The same key and spec give the same run again."""
+        """Start a run and return its document. Equal keys and specs return the same run."""
         return self._call("submit", body=spec, headers={"Idempotency-Key": key or uuid.uuid4().hex})
 
     def validate(self, spec):
-        """What would become of a run: nodes, cases, time. Starts nothing."""
+        """Validate a spec: nodes, cases and estimated time of the run. Starts nothing."""
         return self._call("validate", body=spec)
 
     def list(self, **filters):
-        """Iterate over runs, newest first, without their rows; label="rack=b7", state="failed"."""
+        """Iterate over runs, newest first, without rows. Filters: label="rack=b7", state="failed"."""
         return self._pages("list", "runs", "cursor", filters)
 
     def get(self, run):
@@ -115,18 +115,18 @@ class Client:
         self._call("delete", run)
 
     def follow_up(self, run, key=None):
-        """Start the run that finds the slow node of this one."""
+        """Start the follow-up run that searches for this run's slow node."""
         return self._call("follow_up", run, headers={"Idempotency-Key": key or uuid.uuid4().hex})
 
     def wait(self, run, timeout_s=None):
-        """Wait for the run's end; returns the run. TimeoutError if it goes on after timeout_s."""
+        """Wait for the run's end and return the run. TimeoutError after timeout_s."""
         self.gate(run, timeout_s)
         return self.get(run)
 
     # ---- streams ----
 
     def events(self, run, after=0, results=True):
-        """Iterate over the run's events from the one after `after` on, until it has ended."""
+        """Iterate over the run's events with ids above `after`, until the run ends."""
         lost_at, is_over = None, False
         while True:
             is_empty = False
@@ -144,12 +144,12 @@ class Client:
                 if error.status != 503:
                     raise
             except (OSError, http.client.HTTPException, ValueError) as error:
-                # Cut off, perhaps within a line: go on after the last whole event.
+                # The stream broke, perhaps within a line: resume after the last complete event.
                 if self._is_final(error):
                     raise Unreachable("{}: {}".format(self.url, error)) from error
                 is_empty = False
             if is_empty and is_over:
-                return  # there is nothing after `after`
+                return  # the run has no events after `after`
             is_over = is_empty and self.get(run)["state"] in FINAL_STATES
             lost_at = lost_at or time.monotonic()
             if time.monotonic() - lost_at > self._retry_s:
@@ -157,18 +157,18 @@ class Client:
             time.sleep(0.2)
 
     def rows(self, run):
-        """Iterate over the run's rows while they are measured."""
+        """Iterate over the run's rows as they are measured."""
         return (event for event in self.events(run) if event["type"] == "result")
 
     def results(self, run, **filters):
-        """Iterate over the rows that are stored; size="64M", samples=1."""
+        """Iterate over the stored rows. Filters: size="64M", samples=1."""
         return self._pages("results", "rows", "after", filters, run)
 
     # ---- verdicts ----
 
     def gate(self, run, timeout_s=None):
-        """The verdict of the run's checks, when it has ended: ["verdict"]["answer"] is "pass",
-        "fail" or "not_evaluated". TimeoutError if the run goes on after timeout_s."""
+        """Wait for the verdict of the run's checks: ["verdict"]["answer"] is "pass", "fail" or
+        "not_evaluated". TimeoutError if the run has not ended after timeout_s."""
         end = None if timeout_s is None else time.monotonic() + timeout_s
         while True:
             left = self._timeout_s / 2 if end is None else end - time.monotonic()
@@ -180,8 +180,8 @@ class Client:
                 raise TimeoutError("run {} is {} after {} s".format(run, answer["state"], timeout_s))
 
     def compare(self, base, head, **options):
-        """Whether head does better than base (RUN or RUN:CASE): ["verdict"]["answer"] is
-        "better", "worse", "same", "mixed" or "not_enough_data"."""
+        """Compare head with base (each RUN or RUN:CASE): ["verdict"]["answer"] is "better",
+        "worse", "same", "mixed" or "not_enough_data"."""
         return self._call("compare", query=dict(options, base=base, head=head))
 
     def nodes(self, inventory=False):
@@ -199,7 +199,7 @@ class Client:
             filters = dict(filters, **{cursor: page["next"]})
 
     def _call(self, name, run=None, query=None, body=None, headers=None):
-        """One request, and its JSON answer; repeated while the server is away, if that is safe."""
+        """Send a request and return its JSON answer. Safe requests are retried for retry_s."""
         method = OPERATIONS[name][0]
         is_safe = method == "GET" or "Idempotency-Key" in (headers or {})
         end = time.monotonic() + (self._retry_s if is_safe else 0)
@@ -218,7 +218,7 @@ class Client:
 
     @staticmethod
     def _is_final(error):
-        """A certificate that is not trusted stays so; a handshake that broke off does not."""
+        """True for an untrusted certificate. A broken TLS handshake is retried."""
         reason = getattr(error, "reason", error)
         return isinstance(reason, ssl.SSLError) and not isinstance(
             reason, (ssl.SSLEOFError, ssl.SSLZeroReturnError))
@@ -249,5 +249,5 @@ class Client:
         try:
             problem = json.loads(text.decode())
             return Error(status, problem["detail"], problem.get("errors", ()))
-        except (ValueError, KeyError, TypeError):  # a proxy's page, or another server's
+        except (ValueError, KeyError, TypeError):  # not a ringbench server, or a proxy's error page
             return Error(status, str(reason))

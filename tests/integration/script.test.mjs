@@ -441,7 +441,7 @@ describe('the script', { concurrency: 4 }, () => {
       assert.equal(sick.code, 1, sick.out + sick.err);
       assert.match(sick.out, /^# preflight memlock: error: sick: .*\n[\s\S]*^fail: .*sick$/m);
       const unknown = await check('--nodes', 'well,nobody');
-      assert.deepEqual([unknown.code, unknown.out], [2, 'not_evaluated: there is no node nobody']);
+      assert.deepEqual([unknown.code, unknown.out], [2, 'not_evaluated: unknown node nobody']);
       assert.equal((await check('--nodes')).code, 3);
       assert.equal((await server.get('/api/v1/runs')).runs.length, 6);
     },
@@ -465,7 +465,7 @@ describe('the script', { concurrency: 4 }, () => {
       );
     }
     for (const name of ['*', 'a\\c'])
-      assert.equal((await check('--nodes', name)).out, `not_evaluated: there is no node ${name}`);
+      assert.equal((await check('--nodes', name)).out, `not_evaluated: unknown node ${name}`);
   });
 
   // A check whose run has begun.
@@ -584,7 +584,7 @@ describe('the script', { concurrency: 4 }, () => {
     await program.line(/^ +\d+ +\d+ +float/, 30000);
     program.signal('SIGINT');
     assert.equal((await program.ended(30000)).code, 3);
-    assert.deepEqual(program.errors, [`ringbench: run ${id} goes on`]);
+    assert.deepEqual(program.errors, [`ringbench: run ${id} continues`]);
     assert.equal((await server.getRun(id)).state, 'running');
   });
 
@@ -595,7 +595,7 @@ describe('the script', { concurrency: 4 }, () => {
     await server.killHard();
     await program.errorLine(/^ringbench: .*stream of run \S+ /, 30000);
     const again = await server.startAgain();
-    await program.errorLine(/^ringbench: from its beginning:$/, 60000);
+    await program.errorLine(/^ringbench: .*from the beginning:$/, 60000);
     const [, id] = program.lines[0].match(/^# run (\S+)/);
     assert.equal((await call(t, again, ['cancel', id])).code, 0);
     assert.equal((await program.ended(60000)).code, 3);
