@@ -17,7 +17,7 @@ const FILE_MS = 600000;
 
 export class ApiError extends Error {
   constructor(status, problem) {
-    super(problem?.detail || problem?.title || `the server answered ${status}`);
+    super(problem?.detail || problem?.title || `the server answered with HTTP status ${status}`);
     this.name = 'ApiError';
     this.status = status;
     this.problem = problem;

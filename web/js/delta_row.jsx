@@ -64,11 +64,7 @@ export function DeltaRow({ item, isMoreBetter, limit, margin }) {
   const isKnown = isToldChange(item);
   const words = [formatChange(change), interval && formatInterval(interval)].filter(Boolean).join(', ');
   return (
-    <svg
-      class={`delta ${answer ?? 'plain'}`}
-      role="img"
-      aria-label={isKnown ? words : 'no change can be told'}
-    >
+    <svg class={`delta ${answer ?? 'plain'}`} role="img" aria-label={isKnown ? words : 'change unknown'}>
       <Ground limit={limit} margin={margin} />
       {isKnown && <Bar ends={interval ?? [change, change]} at={at} limit={limit} />}
       {isKnown && Math.abs(change) <= limit && (

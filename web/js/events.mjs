@@ -375,7 +375,7 @@ export function conditionLines(found) {
   ]);
 }
 
-const BOUND = { core: 'each rank has a core of its own', numa: 'each rank has the CPUs of a memory domain' };
+const BOUND = { core: 'each rank is bound to its own core', numa: 'each rank is bound to a NUMA node' };
 
 function boundLine(bind) {
   if (!bind) {

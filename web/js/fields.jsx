@@ -223,8 +223,8 @@ function NodesControl({ field, value, offered = [], onChange }) {
           </button>
         )}
         <span class="help" role="status">
-          {known.length === 0 ? 'No node is registered.' : `${value.length} selected`}
-          {fit.length > NODES_SHOWN && `; the first ${NODES_SHOWN} of ${fit.length} are shown`}
+          {known.length === 0 ? 'No node has registered yet.' : `${value.length} selected`}
+          {fit.length > NODES_SHOWN && `; showing ${NODES_SHOWN} of ${fit.length}`}
         </span>
       </p>
       <textarea
@@ -267,7 +267,7 @@ function MatrixControl({ value, onChange }) {
             <textarea
               rows={3}
               placeholder={'Ring\nTree'}
-              aria-label="Values, one a line"
+              aria-label="Values, one per line"
               spellcheck={false}
               value={values}
               onInput={({ currentTarget }) => set(i, { values: currentTarget.value })}

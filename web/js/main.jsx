@@ -160,7 +160,7 @@ function Gone() {
     <div class="gone" role="alert" hidden={since === null}>
       <strong>The server does not answer</strong>
       {since && ` since ${formatClock(since)} ${zoneOf(since)}. `}
-      What is shown may be old; the page reconnects by itself.
+      The page may be outdated. It reconnects automatically.
     </div>
   );
 }
@@ -180,17 +180,14 @@ function TokenDialog({ refused, resolve }) {
   };
   return (
     <Dialog
-      title="This server asks for a token"
+      title="This server requires a token"
       onSubmit={() => {
         isGiven.current = true;
       }}
       onClose={onClose}
     >
       {refused && <p class="field-error">The token was not accepted.</p>}
-      <p>
-        It stands in the file given to the server with <code>--token-file</code>. This tab keeps it until it
-        is closed.
-      </p>
+      <p>Tokens are in the server’s token file. This tab keeps the token until it is closed.</p>
       <label for="token">Token</label>
       <input
         id="token"
@@ -202,7 +199,7 @@ function TokenDialog({ refused, resolve }) {
       />
       <div class="actions">
         <button type="submit" class="primary">
-          Use it
+          Continue
         </button>
       </div>
     </Dialog>

@@ -255,5 +255,9 @@ export function Later({ app, name, props }) {
     app.later().then(setViews, () => setViews({}));
   }, []);
   const Component = views?.[name];
-  return Component ? <Component {...props} /> : views && 'This could not be loaded. Reload the page.';
+  return Component ? (
+    <Component {...props} />
+  ) : (
+    views && 'This part of the page could not be loaded. Reload the page.'
+  );
 }

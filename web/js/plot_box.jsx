@@ -44,7 +44,7 @@ export const PlotTools = ({ label, range = null, onRange = null, onFull }) => (
       <TypedInput
         type="text"
         aria-label={`Range of values: ${label}`}
-        title="Lowest and highest value of the axis, as in 10 to 50"
+        title="Lowest and highest value of the y axis, for example: 10 to 50"
         placeholder="y range"
         pattern={RANGE}
         autocomplete="off"

@@ -22,7 +22,7 @@ export function ProgramControl({ field, value, offered = [], onChange }) {
         value={value?.name ?? ''}
         onChange={({ currentTarget }) => onChange({ name: currentTarget.value, args: {} })}
       >
-        <option value="">{names.length ? 'choose' : 'there is none'}</option>
+        <option value="">{names.length ? 'select' : 'none available'}</option>
         {names.map((name) => (
           <option key={name} value={name}>
             {name}
@@ -49,8 +49,8 @@ export function ProgramControl({ field, value, offered = [], onChange }) {
 function inWords({ description, nodes, ranks_per_node: ranks, metrics, limits }) {
   const about = description && `${description.replace(/\.$/, '')}.`;
   const where = limits
-    ? `A job has up to ${plural(limits.nodes, 'node')} and runs for up to ${plural(limits.hours, 'hour')}; ` +
-      `${limits.jobs} at once.`
+    ? `A job has up to ${plural(limits.nodes, 'node')} and runs for up to ${plural(limits.hours, 'hour')}. ` +
+      `At most ${plural(limits.jobs, 'job')} at a time.`
     : `On ${plural(nodes.length, 'node')}, ${ranks === 'all' ? 'all ranks' : plural(ranks, 'rank')} each.`;
   const figures = metrics?.map((metric) => metric.name).join(', ');
   return [about, where, figures && `Figures: ${figures}.`].filter(Boolean).join(' ');
@@ -87,7 +87,7 @@ function Argument({ id, name, parameter, value, onChange }) {
       </label>
       {listed ? (
         <select id={id} value={text} onChange={set}>
-          <option value="">{usual === undefined ? 'choose' : `${usual}, as usual`}</option>
+          <option value="">{usual === undefined ? 'select' : `default: ${usual}`}</option>
           {listed.map((one) => (
             <option key={one} value={one}>
               {one}
@@ -95,7 +95,7 @@ function Argument({ id, name, parameter, value, onChange }) {
           ))}
         </select>
       ) : (
-        <input id={id} type="text" placeholder={usual ?? 'needed'} value={text} onInput={set} />
+        <input id={id} type="text" placeholder={usual ?? 'required'} value={text} onInput={set} />
       )}
       <p class="help">{[description, bounds].filter(Boolean).join('; ')}</p>
     </div>

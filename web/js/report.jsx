@@ -75,13 +75,12 @@ function Report() {
         </div>
         <footer class="muted">
           <p>
-            Made by {data.generator} at {data.generated}. This file needs nothing but itself: no server, no
-            network. The data of the run stands in it as JSON, in the element with the id{' '}
-            <code>ringbench-data</code>.
+            Made by {data.generator} at {data.generated}. This file is self-contained and needs no server or
+            network. The element with the id <code>ringbench-data</code> has the run’s data as JSON.
           </p>
           {data.address && (
             <p>
-              When it was made, the run was at <code>{data.address}</code>.
+              Address of the run at that time: <code>{data.address}</code>.
             </p>
           )}
         </footer>

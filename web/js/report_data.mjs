@@ -46,16 +46,13 @@ export class ReportData {
   get notes() {
     const notes = [];
     if (!ENDED.has(this.document.state)) {
-      notes.push([
-        'Unfinished. ',
-        `The run had not ended when this report was made; it has what there was at ${this.generated}.`,
-      ]);
+      notes.push(['Unfinished. ', `The run had not ended when this report was made at ${this.generated}.`]);
     }
     if (this.isSummary) {
       notes.push([
         'Shortened. ',
-        'The run has too many results for one file. Charts and table stand for all of ' +
-          'them; the single rows and older events are left out here.',
+        'The run has too many results for one file. Charts and table cover all of them. ' +
+          'Single rows and older events are left out.',
       ]);
     }
     return notes;

@@ -115,8 +115,8 @@ export function toMarkdown(runs, panels, address) {
   const mark = markOf(runs);
   return [
     `### ${plain(titleOf(runs))}\n`,
-    mark ? `**${mark}: no measurement.**\n` : '',
-    unlike ? `**Not alike:** ${plain(unlike)}\n` : '',
+    mark ? `**${mark}: not measured.**\n` : '',
+    unlike ? `**Not comparable:** ${plain(unlike)}\n` : '',
     runs
       .map(
         (run) =>

@@ -66,7 +66,7 @@ const TITLES = [
             auto: 'auto: GPUs if any, else host',
             nccl: 'nccl: GPU memory',
             host: 'host: CPU memory',
-            sim: 'sim: a model, no bytes move',
+            sim: 'sim: simulated, no bytes move',
           },
         },
       ],
@@ -77,26 +77,26 @@ const TITLES = [
           id: 'nodes_mode',
           kind: 'choice',
           options: [
-            ['', 'all that are idle'],
-            ['count', 'so many'],
-            ['names', 'these'],
+            ['', 'all idle nodes'],
+            ['count', 'a number of nodes'],
+            ['names', 'by name'],
             ['group', 'a group'],
             ['labels', 'by label'],
-            ['launch', 'an engine gives them'],
+            ['launch', 'from a launcher'],
           ],
           later: ['launch'],
         },
       ],
       ['/nodes/count', 'How many', { unit: 'nodes', when: ['nodes_mode', ['count', 'group', 'labels']] }],
-      ['/nodes/names', 'Which', { kind: 'nodes', when: ['nodes_mode', ['names']] }],
+      ['/nodes/names', 'Node names', { kind: 'nodes', when: ['nodes_mode', ['names']] }],
       ['/nodes/group', 'Group', { hint: 'slurm-8123', when: ['nodes_mode', ['group']] }],
       ['/nodes/labels', 'Node labels', { hint: 'rack=7', when: ['nodes_mode', ['labels']] }],
       [
         '/nodes/count',
-        'Nodes to ask for',
+        'Nodes to request',
         {
           id: 'launch_count',
-          help: 'Blank: 1, or 2 ' + 'where groups of them measure.',
+          help: 'Default: 1, or 2 for patterns that measure groups of nodes.',
           when: ['nodes_mode', ['launch']],
         },
       ],
@@ -112,7 +112,7 @@ const TITLES = [
         {
           words: {
             all: 'all: all nodes at once',
-            pairs: 'pairs: which node is slow',
+            pairs: 'pairs: find the slow node',
             scaling: 'scaling: 1, 2, 4 … nodes, and all',
           },
         },
@@ -120,7 +120,7 @@ const TITLES = [
       [
         '/rounds',
         'Rounds of pairs',
-        { hint: '8, or all of 16 nodes and fewer', when: ['pattern', ['pairs']] },
+        { hint: 'default: 8; up to 16 nodes: all', when: ['pattern', ['pairs']] },
       ],
       ['/ranks_per_node', 'Ranks per node'],
       [
@@ -129,7 +129,7 @@ const TITLES = [
         {
           kind: 'any',
           hint: '[0, 1]',
-          help: 'By their index: a list for all ' + 'nodes, or {"node-1": [0, 1]}.',
+          help: 'Indexes: a list for all nodes, or {"node-1": [0, 1]}.',
         },
       ],
       [
@@ -137,7 +137,7 @@ const TITLES = [
         'NCCL library',
         {
           hint: '/opt/nccl/lib/libnccl.so.2',
-          help: 'One that the ' + 'nodes offer (--nccl-libs). Blank: the node’s own.',
+          help: 'A library that the agents offer. Default: the node’s own.',
         },
       ],
       [
@@ -145,9 +145,9 @@ const TITLES = [
         'Bind ranks to',
         {
           words: {
-            auto: 'auto: cores, or the GPU’s memory domain',
-            core: 'a core each',
-            numa: 'a memory domain',
+            auto: 'auto: cores, or the GPU’s NUMA node',
+            core: 'one core each',
+            numa: 'a NUMA node',
             none: 'nothing',
           },
         },
@@ -161,8 +161,7 @@ const TITLES = [
         '/matrix',
         'Variables',
         {
-          help:
-            'A case for each combination: new processes, since ' + 'libraries read their environment once.',
+          help: 'One case per combination, each in new processes: libraries read their environment once.',
         },
       ],
       ['/order', 'Order of the cases'],
@@ -170,10 +169,10 @@ const TITLES = [
     ],
   ],
   [
-    'Name it',
+    'Name and labels',
     [
       ['/name', 'Name', { hint: 'after the switch update' }],
-      ['/labels', 'Labels', { hint: 'ticket=NET-12', help: 'One KEY=VALUE a line, to find the run by.' }],
+      ['/labels', 'Labels', { hint: 'ticket=NET-12', help: 'One KEY=VALUE per line, to find the run.' }],
     ],
   ],
   [
@@ -181,39 +180,39 @@ const TITLES = [
     [
       ['/dtypes', 'Data types'],
       ['/redops', 'Reductions'],
-      ['/root', 'Root', { help: 'Of broadcast, reduce, gather, scatter. -1: every rank in turn.' }],
+      ['/root', 'Root', { help: 'For broadcast, reduce, gather, scatter. -1: each rank in turn.' }],
       [
         '/timing',
         'Timing',
         {
-          words: { throughput: 'throughput: calls back to back', isolated: 'isolated: each call by itself' },
+          words: { throughput: 'throughput: calls back to back', isolated: 'isolated: one call at a time' },
         },
       ],
       ['/iters', 'Timed calls', { unit: 'per size' }],
       ['/warmup', 'Warm-up calls', { unit: 'per size' }],
       ['/agg_iters', 'Calls per group'],
       ['/cycles', 'Cycles'],
-      ['/check', 'Check the data', { help: '1: every element of every rank. 0: not at all.' }],
+      ['/check', 'Check the data', { help: '1: every element on every rank. 0: no check.' }],
     ],
     'closed',
   ],
   [
     'Environment and limits',
     [
-      ['/env', 'Environment', { hint: 'NCCL_DEBUG=INFO', help: 'One NAME=VALUE a line, for every rank.' }],
+      ['/env', 'Environment', { hint: 'NCCL_DEBUG=INFO', help: 'One NAME=VALUE per line, for every rank.' }],
       ['/timeout_s', 'Time limit', { unit: 'seconds' }],
       [
         '/join_s',
         'Join limit',
         {
           unit: 'seconds',
-          help: 'For all ranks to start and join; then as long again for NCCL to connect them.',
+          help: 'Time for all ranks to start and join, and again for NCCL to connect them.',
         },
       ],
       [
         '/stall_s',
         'Stall limit',
-        { unit: 'seconds', help: 'No progress of a rank for so long ends the case.' },
+        { unit: 'seconds', help: 'A case fails after this time without progress.' },
       ],
     ],
     'closed',
@@ -337,7 +336,7 @@ function worded(schema, words) {
   const usual = schema.default;
   const others = values.filter((value) => value !== usual);
   return [
-    ['', usual === undefined ? 'as usual' : say(usual), undefined],
+    ['', usual === undefined ? 'default' : say(usual), undefined],
     ...others.map((value) => [String(value), say(value), value]),
   ];
 }

@@ -54,7 +54,7 @@ export function waysOf(choices) {
 }
 
 export const waysInWords = (ways = []) =>
-  ways.length === 1 ? ways[0].way : ways.map(({ way, rows }) => `${rows} × ${way || 'not known'}`).join('; ');
+  ways.length === 1 ? ways[0].way : ways.map(({ way, rows }) => `${rows} × ${way || 'unknown'}`).join('; ');
 
 export const placement = (row) => (row.in_place ? 'in place' : 'out of place');
 

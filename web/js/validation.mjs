@@ -4,10 +4,10 @@
 import { formatDuration, formatMemory, plural } from './units.mjs';
 
 const OUTCOMES = {
-  busy: 'It would wait in the queue',
-  unknown: 'It would wait for nodes',
-  missing: 'No nodes that could run it are here',
-  impossible: 'It would fail',
+  busy: 'The run would wait in the queue',
+  unknown: 'The run would wait for nodes',
+  missing: 'No suitable nodes are online',
+  impossible: 'The run would fail',
 };
 
 /* 'sim' if only the simulated backend can run here, else '' (the server's choice). */
@@ -40,7 +40,7 @@ export function costLines(answer, asked = {}) {
   }
   if (memory && memory.where !== 'none') {
     const where = memory.where === 'host' ? '' : ` of ${memory.where} memory`;
-    lines.push(['', `${formatMemory(memory.per_rank_bytes)}${where} in each rank.`]);
+    lines.push(['', `${formatMemory(memory.per_rank_bytes)}${where} per rank.`]);
   }
   if (placement) {
     lines.push(placementLine(placement, outcomeOf(answer, asked)));
@@ -58,6 +58,6 @@ function placementLine({ reason, backend, nodes, world_size: ranks }, outcome) {
   }
   const text = `${OUTCOMES[outcome] ?? outcome}${reason ? `: ${reason}` : ''}`;
   return outcome === 'missing'
-    ? ['bad', `${text}. A time to wait for them lets it start.`]
+    ? ['bad', `${text}. Set a wait time to queue the run.`]
     : [outcome === 'impossible' ? 'bad' : '', text];
 }

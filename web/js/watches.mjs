@@ -34,7 +34,7 @@ function lookOf(word) {
 
 const SKIPPED = {
   ...lookOf('missed'),
-  sentence: 'No server ran, or the measurement before had not ended.',
+  sentence: 'The server was down, or the previous measurement had not ended.',
   address: null,
   begun: null,
 };

@@ -227,9 +227,9 @@ test('what is shown is taken along, of all runs', LIMIT, async (t) => {
   const csv = await taken(page, /^CSV,/);
   assert.equal(csv.text.trimEnd().split('\n').length, 1 + 2 * 2 * 3);
   await page.getByRole('button', { name: /^Markdown,/ }).click();
-  await sees(page, 'Copied: the figures that are shown.');
+  await sees(page, 'Copied: the visible figures.');
   const markdown = await page.evaluate(() => navigator.clipboard.readText());
-  assert.match(markdown, /\*\*partly simulated: no measurement\.\*\*[\s\S]*\| 64K \|/);
+  assert.match(markdown, /\*\*partly simulated: not measured\.\*\*[\s\S]*\| 64K \|/);
   await page.getByRole('button', { name: /^Link,/ }).click();
   await sees(page, 'Copied: the address restores this view.');
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), page.url());

@@ -87,7 +87,7 @@ test('a run leads to the comparison of its settings, and to its trend', LIMIT, a
   await open(`/runs/${id}`);
   const links = page.getByRole('navigation', { name: 'Compare this run' });
   await links.getByRole('link', { name: 'with the baseline' }).waitFor();
-  const trend = await links.getByRole('link', { name: 'Trend of runs like this' }).getAttribute('href');
+  const trend = await links.getByRole('link', { name: 'Trend of comparable runs' }).getAttribute('href');
   assert.equal(trend, `/trends?run=${id}`);
   await links.getByRole('link', { name: 'SIM_RING_GBS=50 and 40' }).click();
   await page.waitForURL(`**/compare?${betweenLinks(id)}`);
@@ -167,18 +167,18 @@ test('a run is accepted as a baseline, and later ones are compared with it', LIM
   await open(`/compare?base=baseline&head=${first}`);
   await sees(page, /is like no baseline/);
   await open(`/compare?base=baseline&head=${second}`);
-  await page.getByRole('link', { name: 'the last 5 runs like it' }).click();
+  await page.getByRole('link', { name: 'the last 5 comparable runs' }).click();
   await page.locator('.verdict').waitFor();
   await page.getByRole('button', { name: 'Swap' }).waitFor();
   await page.getByRole('button', { name: 'Accept as baseline' }).click();
-  await page.getByLabel('Who accepts it').fill('ann');
-  await page.getByLabel('Why').fill('as delivered');
+  await page.getByLabel('Accepted by').fill('ann');
+  await page.getByLabel('Reason').fill('as delivered');
   assert.deepEqual(
     (await axe(page)).map(({ id }) => id),
     [],
   );
   await page.getByRole('button', { name: 'Accept', exact: true }).click();
-  await sees(page, `Run ${second} is a baseline now`);
+  await sees(page, `Run ${second} is now a baseline`);
   const { baselines } = await server.get('/api/v1/baselines');
   assert.deepEqual(
     baselines.map(({ run, by, why }) => [run, by, why]),
@@ -198,5 +198,5 @@ test('a run is accepted as a baseline, and later ones are compared with it', LIM
   await sees(page, /accepted by ann/);
   assert.equal(await page.getByRole('button', { name: 'Accept as baseline' }).count(), 0);
   await open(`/compare?base=baseline&head=nobody`);
-  await sees(page, /There is no comparison.*nobody/);
+  await sees(page, /The comparison failed.*nobody/);
 });

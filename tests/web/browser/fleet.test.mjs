@@ -177,7 +177,7 @@ test('? lists the keys, but not while somebody types', LIMIT, async (t) => {
   await open('/nodes');
   await sees(page, '4 nodes: 4 idle');
   await page.keyboard.press('?');
-  const dialog = page.getByRole('dialog', { name: 'Keys' });
+  const dialog = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
   await dialog.getByText('select the run').waitFor();
   assert.deepEqual(await axe(page), []);
   await page.keyboard.press('Escape');

@@ -62,7 +62,7 @@ test('the form shows its request as it is filled in, and starts the run', LIMIT,
     },
   });
   await open('/new');
-  const curl = () => page.getByRole('region', { name: 'the curl line' }).innerText();
+  const curl = () => page.getByRole('region', { name: 'the curl command' }).innerText();
   await until(async () => / -d '\{\}' http/.test(await curl()), 'the form');
   await sees(page, '2 cases, 25 sizes up to 128 MiB, 50 rows.');
   await sees(page, 'Starts at once: host, 1 node, 4 ranks.');
@@ -115,12 +115,12 @@ test(
     const start = startButton(page);
     assert.ok(await start.isEnabled());
     await page.getByLabel('Backend').selectOption('host');
-    await sees(page, 'No nodes that could run it are here: sim-1 and 511 more: host: no worker.');
+    await sees(page, 'No suitable nodes are online: sim-1 and 511 more: host: no worker.');
     await until(() => start.isDisabled(), 'nothing to start');
     await page.getByLabel('Nodes', { exact: true }).selectOption('count');
     assert.equal(await page.getByLabel('How many').getAttribute('placeholder'), null);
     await page.getByLabel('Wait for nodes').fill('600');
-    await sees(page, /^It would wait for nodes: sim-1/);
+    await sees(page, /^The run would wait for nodes: sim-1/);
     await until(() => start.isEnabled(), 'who waits to be let');
   },
 );
@@ -176,11 +176,11 @@ test('nothing can be filled in before the form is there', LIMIT, async (t) => {
     answer = resolve;
   });
   await open('/new');
-  await sees(page, 'Asking the server…');
+  await sees(page, 'Loading…');
   assert.equal(await requestJson(page).isVisible(), false);
   answer();
   await requestJson(page).waitFor();
-  assert.equal(await page.getByText('Asking the server…').count(), 0);
+  assert.equal(await page.getByText('Loading…').count(), 0);
 });
 
 test('JSON fills the form, and goes out as it stands', LIMIT, async (t) => {
@@ -194,7 +194,7 @@ test('JSON fills the form, and goes out as it stands', LIMIT, async (t) => {
   const spec = { iters: 7, matrix: { NCCL_ALGO: ['Ring', null] }, later: 1 };
   await json.fill(JSON.stringify(spec));
   assert.equal(await page.getByLabel('Variable').inputValue(), 'NCCL_ALGO');
-  const values = page.getByLabel('Values, one a line');
+  const values = page.getByLabel('Values, one per line');
   assert.equal(await values.inputValue(), 'Ring');
   await page.getByRole('button', { name: 'Add a variable' }).click();
   await page.getByLabel('Variable').nth(1).fill('NCCL_PROTO');

@@ -45,7 +45,7 @@ test('a launcher and its arguments are chosen, and a fault stands at its field',
   await page.getByLabel('Launcher').selectOption('slurm');
   await sees(
     page,
-    'nodes of a Slurm cluster, by sbatch. A job has up to 64 nodes and runs for up to 24 hours; 4 at once.',
+    'nodes of a Slurm cluster, by sbatch. A job has up to 64 nodes and runs for up to 24 hours. At most 4 jobs at a time.',
   );
   await page.getByLabel('time string').fill('soon');
   assert.deepEqual(JSON.parse(await requestJson(page).inputValue()), {
@@ -112,7 +112,7 @@ const JOB = {
 };
 const ago = (seconds) => new Date(Date.now() - seconds * 1000).toISOString();
 const running = (set = {}) => ({ ...JOB, created: ago(7400), started: ago(7300), ...set });
-const nodesWanted = (page) => page.getByLabel('Nodes to ask for');
+const nodesWanted = (page) => page.getByLabel('Nodes to request');
 const jobsAsked = (server) => server.requests.filter(({ path }) => path === '/api/v1/jobs').length;
 const row = (page) => page.getByRole('region', { name: 'Jobs' }).getByRole('listitem').first();
 
@@ -125,16 +125,16 @@ test('an engine is offered where there is one, and shown where it is asked for',
     () => server.requests.some((one) => one.path.endsWith('/launchers')),
     'the launchers to be asked for',
   );
-  assert.equal(await nodes.locator('option', { hasText: 'an engine' }).count(), 0);
+  assert.equal(await nodes.locator('option', { hasText: 'from a launcher' }).count(), 0);
   await requestJson(page).fill('{"launch": {"name": "gone"}, "nodes": {"count": 3}}');
   assert.equal(await nodes.inputValue(), 'launch');
   assert.equal(await nodesWanted(page).inputValue(), '3');
   assert.equal(await page.getByLabel('Launcher').inputValue(), 'gone');
   server.launchers = [LAUNCHER];
   await open('/new');
-  await nodes.locator('option', { hasText: 'an engine' }).waitFor({ state: 'attached' });
+  await nodes.locator('option', { hasText: 'from a launcher' }).waitFor({ state: 'attached' });
   await nodes.selectOption('launch');
-  await sees(page, 'Blank: 1, or 2 where groups of them measure.');
+  await sees(page, 'Default: 1, or 2 for patterns that measure groups of nodes.');
   await page.getByLabel('Launcher').selectOption('slurm');
   const places = await page
     .locator('.kind-launch .field')
@@ -151,10 +151,10 @@ test('a job is listed with its age and the engine’s words, and stopped', LIMIT
     { ...running(), id: 'j0', job: '40', state: 'ended', ended: ago(7300), reason: 'TIMEOUT TimeLimit' },
   ];
   await open('/nodes');
-  await sees(page, 'began 2 h ago');
+  await sees(page, 'started 2 h ago');
   assert.match(
     await row(page).innerText(),
-    /running\s+slurm 41\s+2 nodes\s+asked for by 06cw1x2k3m4n\s+began 2 h ago\s+Stop\s+RUNNING None/,
+    /running\s+slurm 41\s+2 nodes\s+requested by 06cw1x2k3m4n\s+started 2 h ago\s+Stop\s+RUNNING None/,
   );
   await page.getByText('1 job has ended').click();
   await sees(page, 'TIMEOUT TimeLimit');
@@ -162,21 +162,21 @@ test('a job is listed with its age and the engine’s words, and stopped', LIMIT
   const stop = page.getByRole('button', { name: 'Stop: slurm 41' });
   await stop.focus();
   server.jobs[0].follow_up_until = ago(-60);
-  await sees(page, /waits for a follow-up until/);
+  await sees(page, /kept for a follow-up run until/);
   assert.ok(
     await stop.evaluate((button) => button === document.activeElement),
     'what is new leaves the focus',
   );
   await page.keyboard.press('Enter');
-  await sees(page, '2 nodes go back to the engine. Runs on them fail.');
-  await page.getByRole('button', { name: 'Leave it' }).click();
+  await sees(page, 'The job releases 2 nodes. Runs on them fail.');
+  await page.getByRole('button', { name: 'Keep it' }).click();
   assert.equal(server.jobs[0].state, 'running');
   await stop.click();
   await page.getByRole('dialog').getByRole('button', { name: 'Stop' }).click();
   await until(() => server.jobs[0].state === 'stopping', 'the request');
   await page.getByRole('button', { name: 'Stop again: slurm 41' }).click();
-  await sees(page, 'the server gives the job up');
-  await page.getByRole('button', { name: 'Leave it' }).click();
+  await sees(page, 'the server gives up the job');
+  await page.getByRole('button', { name: 'Keep it' }).click();
   server.jobs = [];
   await until(
     async () => !(await page.getByRole('heading', { name: 'Jobs' }).isVisible()),
@@ -189,7 +189,7 @@ test('jobs that can’t be asked for stay, and the page says so', LIMIT, async (
   server.launchers = [LAUNCHER];
   server.jobs = null;
   await open('/nodes');
-  await sees(page, 'The jobs are not known now. the jobs are lost');
+  await sees(page, 'The jobs could not be loaded. the jobs are lost');
   server.jobs = [running()];
   await sees(page, 'slurm 41');
   assert.equal(await page.getByText('the jobs are lost').isVisible(), false);

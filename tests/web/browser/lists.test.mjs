@@ -144,7 +144,7 @@ test('who comes back finds the place, and what was selected', LIMIT, async (t) =
   await page.getByRole('button', { name: 'Swap' }).click();
   assert.match(await compare.getAttribute('href'), /\/compare\?base=run-12&head=run-40$/);
   await overlayLink(page).click();
-  await sees(page, 'On one chart');
+  await sees(page, 'Overlaid runs');
 });
 
 test('what needs attention stands above the list: failed gates, suspects, lost nodes', LIMIT, async (t) => {
@@ -320,12 +320,12 @@ test(
     await page.getByRole('button', { name: 'Show differences' }).click();
     await sees(
       page,
-      /^All 500 agree: Group slurm-8123; Ranks 2; GPUs 8 x NVIDIA H100 .*; Agent 0.1.0; CPU AMD/,
+      /^Equal on all 500: Group slurm-8123; Ranks 2; GPUs 8 x NVIDIA H100 .*; Agent 0.1.0; CPU AMD/,
     );
     assert.match(page.url(), /\?differ=1$/);
     assert.deepEqual(
       (await page.getByRole('columnheader').allInnerTexts()).map((text) => text.trim()),
-      ['Node', 'State', 'Runs now', 'NCCL'],
+      ['Node', 'State', 'Current run', 'NCCL'],
     );
     const odd = page.locator('td.odd');
     assert.deepEqual(await odd.allInnerTexts(), ['≠ 2.26.2']);
@@ -408,7 +408,7 @@ test("a node's last result stands beside those of the runs like it before", LIMI
   ran('last', 24);
   await open('/nodes/node-1');
   const last = page.locator('dt', { hasText: 'Last result' }).locator('+ dd');
-  assert.match(await last.innerText(), /^24\.0 GB\/s at 1G\s+before: 46\.1 to 47\.0 in 2 runs like it$/);
+  assert.match(await last.innerText(), /^24\.0 GB\/s at 1G\s+earlier: 46\.1 to 47\.0 in 2 comparable runs$/);
   assert.equal(await last.getByRole('link').getAttribute('href'), '/runs/last');
 });
 

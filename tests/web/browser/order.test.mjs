@@ -130,7 +130,7 @@ test('groups of a pattern are lines and cases of their own', LIMIT, async (t) =>
   await open(`${path}?tab=cases`);
   await page.getByRole('button', { name: /^a … c \(3 nodes\), repeat 1: completed/ }).click();
   await sees(page, 'Only a … c (3 nodes), repeat 1');
-  await page.getByRole('button', { name: 'All together' }).click();
+  await page.getByRole('button', { name: 'Show all cases' }).click();
   await page.locator('.legend-item', { hasText: 'node-1, node-3' }).first().waitFor();
   assert.equal(await page.locator('.case-cell').count(), 3);
 });
@@ -190,7 +190,7 @@ test('cases are a grid of combinations and repeats that choose', LIMIT, async (t
   await page.getByRole('button', { name: /^P2P=1, repeat 2: failed, .*it was killed/ }).click();
   await sees(page, 'Only P2P=1, repeat 2');
   assert.match(page.url(), /case=3&tab=cases$/);
-  await page.getByRole('button', { name: 'All together' }).click();
+  await page.getByRole('button', { name: 'Show all cases' }).click();
   assert.doesNotMatch(page.url(), /case=/);
 });
 
@@ -229,7 +229,7 @@ test('a rank whose times differ is read out of the map', LIMIT, async (t) => {
   const { server, page, open } = await setUp(t);
   server.add(withOneBehind());
   await open(`${path}?tab=ranks`);
-  const map = page.getByRole('group', { name: /^Map of ranks by sizes/ });
+  const map = page.getByRole('group', { name: /^Map of ranks by size/ });
   await map.focus();
   await sees(page, /^rank 37 on node-19 at (8|1K): .*, 8\d % shorter than the median/);
   await page.keyboard.press('ArrowRight');
@@ -272,7 +272,7 @@ test('the map and the lanes follow a run that does not pause', LIMIT, async (t) 
   await open(`${path}?tab=ranks`);
   await sees(page, '20 nodes running');
   const going = setInterval(() => server.emit(RUN, 2), 20);
-  await sees(page, /^Furthest from the others: rank \d+ on node-/);
+  await sees(page, /^Largest deviation: rank \d+ on node-/);
   clearInterval(going);
   assert.ok(server.runs.get(RUN).rest.length > 0);
 });

@@ -28,13 +28,13 @@ const VIEWS = {
   run: [`/runs/${RUN}`, 'Figures'],
   ranks: [`/runs/${RUN}?tab=ranks`, 'Ranks by size'],
   cases: [`/runs/${RUN}?tab=cases`, 'Cases'],
-  logs: [`/runs/${RUN}?tab=logs`, 'What happened'],
+  logs: [`/runs/${RUN}?tab=logs`, 'Timeline'],
   spec: [`/runs/${RUN}?tab=spec`, 'Effective spec'],
-  overlay: [`/runs/${RUN}?with=r2&metric=time`, 'On one chart'],
+  overlay: [`/runs/${RUN}?with=r2&metric=time`, 'Overlaid runs'],
   figures: ['/runs/prog', 'Figures of the program'],
-  new: [`/new?from=${RUN}`, 'change what should differ'],
+  new: [`/new?from=${RUN}`, 'Change what should differ'],
   nodes: ['/nodes', 'Last seen'],
-  node: ['/nodes/node-1', 'Host identity'],
+  node: ['/nodes/node-1', 'Host id'],
   watches: ['/watches', '58 of 64 nodes'],
   missing: ['/nowhere/at/all', 'Page not found'],
 };
@@ -133,7 +133,7 @@ test('names that are markup stay text on every view', LIMIT, async (t) => {
   const { server, page, open } = await setUp(t);
   fill(server, { name: EVIL, label: EVIL, node: EVIL });
   server.logs = [{ seq: 1, time: '', case: 0, rank: 0, stream: 'stdout', text: EVIL }];
-  const paths = { ...VIEWS, node: [`/nodes/${encodeURIComponent(EVIL)}`, 'Host identity'] };
+  const paths = { ...VIEWS, node: [`/nodes/${encodeURIComponent(EVIL)}`, 'Host id'] };
   for (const [view, [path, text]] of Object.entries(paths)) {
     await open(path);
     await sees(page, text);
@@ -191,7 +191,7 @@ test('idle nodes and no run: the slow one is sought with one click', LIMIT, asyn
   });
   server.onPost = () => ({ status: 201, body: { id: 'made' } });
   await open('/');
-  await sees(page, 'All 3 idle nodes measure in pairs');
+  await sees(page, 'Measures all 3 idle nodes in pairs');
   await slowNodeButton(page).click();
   await page.waitForURL(/\/runs\/made$/);
   assert.deepEqual(server.posts[0].spec, {
@@ -260,10 +260,10 @@ test('a token is asked for, sent with everything, and lives in this tab only', L
   server.token = 'secret';
   await open(`/runs/${RUN}`);
   await page.getByRole('textbox', { name: 'Token' }).fill('wrong');
-  await page.getByRole('button', { name: 'Use it' }).click();
+  await page.getByRole('button', { name: 'Continue' }).click();
   await sees(page, 'The token was not accepted.');
   await page.getByRole('textbox', { name: 'Token' }).fill('secret');
-  await page.getByRole('button', { name: 'Use it' }).click();
+  await page.getByRole('button', { name: 'Continue' }).click();
   await page.getByRole('region', { name: 'Results' }).waitFor();
   const events = server.requests.filter((r) => r.path.endsWith('/events')).at(-1);
   assert.equal(events.headers.authorization, 'Bearer secret');
@@ -271,7 +271,7 @@ test('a token is asked for, sent with everything, and lives in this tab only', L
   assert.equal(await page.evaluate(() => JSON.stringify(localStorage).includes('secret')), false);
   await page.getByRole('tab', { name: 'Spec' }).click();
   assert.match(
-    await page.getByRole('region', { name: 'the curl line' }).innerText(),
+    await page.getByRole('region', { name: 'the curl command' }).innerText(),
     /Bearer \$RINGBENCH_TOKEN/,
   );
 });

@@ -173,7 +173,7 @@ test('more lines than can be told apart are no chart', LIMIT, async (t) => {
   run.spec.pattern = 'all';
   server.add(run);
   await open(path);
-  await sees(page, /^240 lines are too many to tell apart/);
+  await sees(page, /^240 lines are too many for a chart/);
   assert.equal(await page.locator('.legend-item:visible').count(), 0);
 });
 

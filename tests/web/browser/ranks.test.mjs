@@ -93,7 +93,7 @@ test('groups name their ranks, wherever a rank is named', LIMIT, async (t) => {
   await opener.click();
   await sees(
     page,
-    /^2 ranks: least \S+ µs \(rank 1 on node-1\), median \S+ µs, most \S+ µs \(rank 3 on node-2\)$/,
+    /^2 ranks: fastest \S+ µs \(rank 1 on node-1\), median \S+ µs, slowest \S+ µs \(rank 3 on node-2\)$/,
   );
   const bars = await page.locator('.rank-bars li').allInnerTexts();
   assert.deepEqual(

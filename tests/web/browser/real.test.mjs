@@ -177,7 +177,7 @@ test('what is found of nodes is on their pages, with what mends it, and on their
   });
   await server.runEnds(again.id);
   await page.goto(`${server.url}/nodes/sick-1`);
-  await page.getByText('Inventory compared', { exact: true }).click();
+  await page.getByText('Compare inventories', { exact: true }).click();
   const found = page.getByRole('region', { name: 'Differences of inventories' });
   await found.getByRole('row', { name: /^limits\.cgroup_cpus .*1\.5/ }).waitFor();
   await page.getByLabel('Compared with').selectOption({ index: 1 });
@@ -382,7 +382,7 @@ test('a name that is markup comes back as text through the real server', LIMIT, 
 test('a node shows its inventory', LIMIT, async (t) => {
   const { page, open } = await setUp(t, { nodes: 1 });
   await open('/nodes/node-1');
-  await sees(page, 'Host identity');
+  await sees(page, 'Host id');
   const facts = await page.locator('dl.facts.card').innerText();
   assert.match(facts, /Memory\s+\d+(\.\d+)? GiB/);
   assert.doesNotMatch(facts, /Interfaces/);

@@ -62,7 +62,7 @@ test('a run that has no events yet is shown as queued', LIMIT, async (t) => {
   await page.locator('.run-bar .pill', { hasText: 'queued' }).waitFor();
   await sees(page, /^waiting for /);
   await page.getByRole('tab', { name: 'Spec' }).click();
-  await sees(page, 'The same run from a shell');
+  await sees(page, 'The same run as a shell command');
 });
 
 test('a server killed under the page loses nothing and doubles nothing', { ...LIMIT }, async (t) => {
@@ -135,7 +135,7 @@ test(
     await button.waitFor();
     assert.ok(!(await button.evaluate((one) => one.classList.contains('primary'))));
     await button.click();
-    await sees(page, 'That did not work. nothing follows');
+    await sees(page, 'The request failed. nothing follows');
     server.followUp = { id: '06cw1x2k3m4q' };
     await open('/runs/06cw1x2k3m4p');
     await page.locator('button.primary', { hasText: title }).waitFor();
@@ -237,7 +237,7 @@ test('several runs are laid over one another', LIMIT, async (t) => {
   await overlayLink(page).click();
   await page.locator('.legend-item').filter({ hasText: 'after' }).first().waitFor();
   assert.match(page.url(), /with=r2$/);
-  await page.getByRole('button', { name: 'Take after off the chart' }).click();
+  await page.getByRole('button', { name: 'Remove after from the chart' }).click();
   await page.locator('.legend-item').filter({ hasText: 'after' }).first().waitFor({
     state: 'detached',
   });
@@ -259,7 +259,7 @@ test('logs are shown by rank and searched', LIMIT, async (t) => {
   await sees(page, 'line 4 <b>bold</b>');
   await page.getByLabel('Rank', { exact: true }).selectOption('1');
   await until(async () => (await page.locator('.log-lines li').count()) === 2, 'two lines');
-  await page.getByLabel('Find in the log lines').fill('line 3');
+  await page.getByLabel('Search the log lines').fill('line 3');
   await until(async () => (await page.locator('.log-lines li').count()) === 1, 'one line');
   assert.match(await page.evaluate(() => location.search), /rank=1&log=line\+3/);
   await page.reload();

@@ -71,7 +71,7 @@ test('without a watch the page says so, and nodes have no level', LIMIT, async (
   fill(server);
   server.watches = [];
   await open('/watches');
-  await sees(page, 'There is no watch yet.');
+  await sees(page, 'No watches yet.');
   await open('/nodes');
   await sees(page, '2 nodes: 2 idle');
   assert.equal(await page.getByRole('columnheader', { name: 'Level of last run' }).count(), 0);

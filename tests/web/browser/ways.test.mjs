@@ -79,7 +79,7 @@ for (const width of [1280, 400]) {
       const { server, page, open } = await setUp(t, { width, scheme });
       server.add(withChoices(runOf({ sizes: [8, 64, 512, 4096, 65536], repeats: 2, nodes: 16, ranks: 1 })));
       await open(`${path}?tab=ranks`);
-      const table = page.getByRole('region', { name: 'Ways', exact: true });
+      const table = page.getByRole('region', { name: 'Transports', exact: true });
       await table.waitFor();
       assert.deepEqual(
         await table
@@ -93,7 +93,10 @@ for (const width of [1280, 400]) {
       }
       assert.equal(await isWide(page), false, 'the page is as wide as the window');
       await table.focus();
-      assert.equal(await page.evaluate(() => document.activeElement.getAttribute('aria-label')), 'Ways');
+      assert.equal(
+        await page.evaluate(() => document.activeElement.getAttribute('aria-label')),
+        'Transports',
+      );
       assert.deepEqual(
         (await axe(page)).map(({ id }) => id),
         [],
@@ -154,7 +157,7 @@ test('so is what carried the host backend, with what speaks against it', LIMIT, 
   await open(`${path}?tab=ranks`);
   await page.getByRole('heading', { name: 'How ranks connected' }).waitFor();
   assert.deepEqual(
-    await page.getByRole('region', { name: 'Ways', exact: true }).locator('tbody tr').allInnerTexts(),
+    await page.getByRole('region', { name: 'Transports', exact: true }).locator('tbody tr').allInnerTexts(),
     ['sockets over eth0\tnode-1 and node-2', 'shared memory\tinside 2 nodes'],
   );
   assert.match(
@@ -181,7 +184,7 @@ test('what network ports carried is beside it, those of all nodes together', LIM
   say('node-2', [port('roce', 'mlx5_0', 2 ** 30, 2 ** 31)]);
   server.add(run);
   await open(`${path}?tab=ranks`);
-  await page.getByRole('heading', { name: 'What network ports carried' }).waitFor();
+  await page.getByRole('heading', { name: 'Traffic on network ports' }).waitFor();
   assert.deepEqual(
     await page.getByRole('region', { name: 'Network ports' }).locator('tbody tr').allInnerTexts(),
     ['mlx5_0\troce\t2\t3.00 GiB\t3.00 GiB', 'eth0\tnet\t1\t1.00 MiB\t2.00 MiB'],
@@ -216,6 +219,6 @@ test('of a run of thousands of sizes all of it is there', LIMIT, async (t) => {
   assert.match(text, /,"?TREE, LL"?\r\n/);
   assert.ok(text.includes(mixed));
   await open(`${path}?tab=ranks`);
-  await page.getByRole('region', { name: 'Ways', exact: true }).waitFor();
+  await page.getByRole('region', { name: 'Transports', exact: true }).waitFor();
   await sees(page, transports.verdicts[1].sentence);
 });

@@ -345,8 +345,8 @@ test('Markdown has the runs, the verdict, what is simulated, and the figures', (
   runs[0].verdicts = [{ kind: 'gate', answer: 'fail', sentence: '1 of 2 checks failed: large' }];
   const text = toMarkdown(runs, panelsOf(runs, '?place=out'), 'http://head/runs/a?with=b');
   assert.match(text, /^### a\\\|b \\\*c\\\*, model \(simulated\)\n/);
-  assert.match(text, /\*\*partly simulated: no measurement\.\*\*/);
-  assert.match(text, /\*\*Not alike:\*\* /);
+  assert.match(text, /\*\*partly simulated: not measured\.\*\*/);
+  assert.match(text, /\*\*Not comparable:\*\* /);
   assert.match(text, /1 of 2 checks failed: large/);
   assert.match(text, /\n\| 64K \| [\d.]+ \| [\d.]+ µs ±[\d.]+ % \| /);
   assert.match(text, /\[This view\]\(<http:\/\/head\/runs\/a\?with=b>\)/);

@@ -169,7 +169,7 @@ test('conditions are those that each node said last, and those alike stand toget
   const run = replay([...log.events, ...more]);
   const found = lanes(caseToShow(run, 0));
   assert.deepEqual(found[0].conditions.bind.cpus, ['0', '2-3']);
-  const own = 'each rank has a core of its own';
+  const own = 'each rank is bound to its own core';
   assert.deepEqual(conditionLines(found), [
     ['muted', own],
     ['warn', 'node-2: it was hot'],

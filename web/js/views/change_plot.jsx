@@ -21,7 +21,7 @@ export function ChangePlot({ answer }) {
           onToggle={(key) => setKeys(flipped(keys, key))}
         />
         <p class="muted">
-          Error bars: 95 % confidence interval of each size by itself, not corrected for multiple testing.
+          Error bars: 95 % confidence interval of each single size, not corrected for multiple testing.
         </p>
       </section>
     )

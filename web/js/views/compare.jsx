@@ -87,7 +87,7 @@ export default function Compare({ app, query }) {
       setNote(await act());
     } catch (failure) {
       setNote(
-        <Alert tone="bad" title="That did not work. ">
+        <Alert tone="bad" title="The request failed. ">
           {failure.message}
         </Alert>,
       );
@@ -139,7 +139,7 @@ export default function Compare({ app, query }) {
         {note}
         {asked && !answer && isBusy && <p class="muted">{busyInWords(error)}</p>}
         {error && !isBusy && (
-          <Alert tone="bad" title="There is no comparison. ">
+          <Alert tone="bad" title="The comparison failed. ">
             {error.message}
             <OtherBase error={error} query={query} />
           </Alert>
@@ -160,7 +160,7 @@ export default function Compare({ app, query }) {
               const { run } = await accept();
               return (
                 <Alert tone="good" title="Accepted. ">
-                  Run {run} is a baseline now.
+                  Run {run} is now a baseline.
                 </Alert>
               );
             })()
@@ -187,7 +187,7 @@ function OtherBase({ error, query }) {
   return (
     <p>
       <a href={`/compare?${compareQuery({ ...query, last: LAST_RUNS })}`}>
-        Compare with the last {LAST_RUNS} runs like it
+        Compare with the last {LAST_RUNS} comparable runs
       </a>
     </p>
   );
@@ -214,9 +214,9 @@ function Accept({ app, id, onAccept, onClose }) {
       act={() => onAccept(() => app.api.acceptBaseline({ run: id, ...given }))}
       onClose={onClose}
     >
-      <p>Later runs like it are compared with it. Who accepted it, when and why is kept.</p>
-      {line('by', 'Who accepts it', 200)}
-      {line('why', 'Why', 1000)}
+      <p>Later comparable runs are compared with this run. Name, time and reason are stored.</p>
+      {line('by', 'Accepted by', 200)}
+      {line('why', 'Reason', 1000)}
       <div class="field">
         <label for="like">For runs on</label>
         <select id="like" value={given.like} onChange={set}>
@@ -250,11 +250,11 @@ const Empty = () => (
       <li>
         <strong>A run and the baseline</strong>
         <p>
-          Enter "baseline" as base: the newest accepted run that is comparable to head. The button above a
-          comparison accepts its head.
+          Enter "baseline" as base: the newest accepted run that is comparable to head. To accept a run,
+          compare it as head and use the button above the comparison.
         </p>
       </li>
     </ul>
-    <p class="muted">An answer needs at least 3 cases per side; finding 3 % needs 5 to 10.</p>
+    <p class="muted">A verdict needs at least 3 cases per side. Detecting a change of 3 % takes 5 to 10.</p>
   </section>
 );

@@ -5,7 +5,7 @@ import { combinationsOf } from '../matrix.mjs';
 import { shorten } from '../units.mjs';
 
 const OFFERED = 50;
-const HINT = 'a run’s id, RUN:CASE, or several';
+const HINT = 'run id, RUN:CASE, or several';
 const LOOK_MS = 200;
 
 const idsOf = (text) => text.split(/[\s,]+/).filter(Boolean);
@@ -49,7 +49,7 @@ export function CompareForm({ app, query, submit }) {
         <option value="baseline">the accepted baseline</option>
         {known.map((run) => (
           <option key={run.id} value={run.id}>
-            {shorten(run.name || 'no name', 60)}
+            {shorten(run.name || 'unnamed', 60)}
           </option>
         ))}
       </datalist>

@@ -53,7 +53,7 @@ export function Comparison({ answer, baseline }) {
         <Side title="Base" {...answer.base}>
           {baseline && (
             <p>
-              The baseline, accepted by {baseline.by} <Time text={baseline.accepted} />: {baseline.why}
+              Baseline accepted by {baseline.by} <Time text={baseline.accepted} />: {baseline.why}
             </p>
           )}
         </Side>
@@ -107,12 +107,12 @@ function Bands({ bands, cases, paired, unit, margin, runs }) {
     <section class="card">
       <h2>By band of sizes</h2>
       <p class="muted">
-        {`Dot: change; bar: its ${byRun ? 99 : 95} % confidence interval, for all bands together; grey: ` +
+        {`Dot: change. Bar: ${byRun ? 99 : 95} % confidence interval, for all bands together. Grey: ` +
           `changes below ${100 * margin} % count as none. `}
         {paired && 'Cases are interleaved and compared in pairs. '}
         {byRun &&
-          `Each run counts once. How runs scatter is known from ${plural(runs.base + runs.history, 'run')} ` +
-            'like base.'}
+          `Each run counts once. The scatter between runs is from ` +
+            `${plural(runs.base + runs.history, 'run')} comparable to base.`}
       </p>
       <Deltas
         label="Bands"
@@ -183,7 +183,7 @@ function Deltas({ label, first, limit, margin, counts, groups, nameOf, isMoreBet
                     <AnswerPill answer={item.answer} />
                     {item.why && <div class="muted why">{item.why}</div>}
                     {item.usual !== null && (
-                      <div class="muted">{`usual: ±${significant(100 * item.usual)} %`}</div>
+                      <div class="muted">{`usual scatter: ±${significant(100 * item.usual)} %`}</div>
                     )}
                   </td>
                 )}
@@ -261,13 +261,10 @@ function Sizes({ verdict, sizes, sizes_total: total }) {
     groups.set(groupName(one), [...(groups.get(groupName(one)) ?? []), one]);
   }
   return (
-    <Fold
-      title="Single sizes"
-      note={<span class="muted">{`${plural(total, 'size')}, each by itself: exploratory`}</span>}
-    >
+    <Fold title="Single sizes" note={<span class="muted">{`${plural(total, 'size')}: exploratory`}</span>}>
       <p class="muted">
         Not corrected for multiple testing: expect 2 to 3 false positives in 50 sizes.
-        {shown.length < total && ` The first ${shown.length}; CSV has all.`}
+        {shown.length < total && ` Only the first ${shown.length} are listed; the CSV has all.`}
       </p>
       <Deltas
         label="Sizes"

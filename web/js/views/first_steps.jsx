@@ -47,13 +47,13 @@ export function FirstSteps({ app, nodes }) {
           look="primary"
           refused={access.operator ? null : access.reason}
         >
-          All {idle} idle nodes measure in pairs, which are compared with one another.
+          Measures all {idle} idle nodes in pairs and compares the pairs.
         </Offer>
       )}
       {access.demo && (
         <Offer app={app} act={demo} title="Load demo data">
-          No nodes at hand? The server simulates 16 nodes, one of them slow, and finds it in seconds. All of
-          it is marked simulated.
+          No nodes yet? The server simulates 16 nodes and finds the slow one among them in seconds. All
+          results are marked as simulated.
         </Offer>
       )}
       <Lines app={app} />
@@ -106,13 +106,13 @@ function Lines({ app }) {
     [
       'Start an agent on each node',
       `ringbench-agent --server ${origin}${file && `${file} agent.token`}`,
-      'It dials out to the server: no SSH, no MPI. Without nodes at hand, ringbench-sim with the same ' +
-        'options simulates some, for runs with "backend": "sim".',
+      'The agent connects to the server and needs no SSH or MPI. Without nodes, use ringbench-sim with ' +
+        'the same options. It simulates nodes for runs with "backend": "sim".',
     ],
     [
       'Start a run',
       curlLine({}, origin, hasToken),
-      'Or with “New run” above. The results show here and in the terminal.',
+      'Or use “New run” above. Results appear here and in the terminal.',
     ],
   ];
   return (

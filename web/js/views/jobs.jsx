@@ -23,7 +23,7 @@ export function Jobs({ app }) {
       });
       setNote('');
     } catch (error) {
-      setNote(`The jobs are not known now. ${error.status ? error.message : 'Waiting for the server.'}`);
+      setNote(`The jobs could not be loaded. ${error.status ? error.message : 'Waiting for the server.'}`);
     }
   };
   usePoll(() => isIdle || refresh(), JOBS_MS, []);
@@ -76,12 +76,12 @@ function Job({ app, job, access, again }) {
             <JobNodes job={job} />
           </span>
           <span>
-            asked for by <a href={`/runs/${job.run}`}>{job.run}</a>
+            requested by <a href={`/runs/${job.run}`}>{job.run}</a>
           </span>
           <span>{ageOf(job, app.api.now())}</span>
           {job.follow_up_until && (
             <span>
-              waits for a follow-up until <Time text={job.follow_up_until} />
+              kept for a follow-up run until <Time text={job.follow_up_until} />
             </span>
           )}
         </span>
@@ -101,7 +101,7 @@ function Job({ app, job, access, again }) {
       {isAsking && (
         <Question
           title={title}
-          no="Leave it"
+          no="Keep it"
           yes={
             <button type="submit" class="danger">
               {word}
@@ -128,10 +128,10 @@ const nameOf = ({ job, id, launcher }) => `${launcher} ${job ?? id}`;
 const question = (job) =>
   job.state === 'stopping'
     ? [
-        'Tell the engine again?',
-        'If it cannot be reached, the server gives the job up, and it may continue there.',
+        'Send the stop request again?',
+        'If the engine cannot be reached, the server gives up the job, and the job may keep running there.',
       ]
-    : [`Stop ${nameOf(job)}?`, `${plural(job.nodes, 'node')} go back to the engine. Runs on them fail.`];
+    : [`Stop ${nameOf(job)}?`, `The job releases ${plural(job.nodes, 'node')}. Runs on them fail.`];
 
 /* While the job is active, its nodes are in the node list. */
 const JobNodes = ({ job: { state, group, nodes } }) =>
@@ -141,8 +141,8 @@ const JobNodes = ({ job: { state, group, nodes } }) =>
     <a href={`/nodes?${new URLSearchParams({ q: group })}`}>{plural(nodes, 'node')}</a>
   );
 
-/* Age of the job's current state: "began 3 min ago". */
+/* Age of the job's current state: "started 3 min ago". */
 function ageOf({ state, created, started, ended }, now) {
-  const [word, since] = { running: ['began ', started], ended: ['ended ', ended] }[state] ?? ['', created];
+  const [word, since] = { running: ['started ', started], ended: ['ended ', ended] }[state] ?? ['', created];
   return word + formatAgo((now - Date.parse(since)) / 1000);
 }

@@ -4,7 +4,7 @@ import { Dialog } from '../ui.jsx';
 
 /* [where, [[keys, effect], ...]] */
 const KEYS = [
-  ['Anywhere', [['?', 'list the keys']]],
+  ['Anywhere', [['?', 'show this list']]],
   [
     'Runs',
     [
@@ -17,25 +17,25 @@ const KEYS = [
   [
     'Charts',
     [
-      ['← →', 'read out the previous, the next point'],
+      ['← →', 'previous, next point'],
       ['Shift ← →', 'select a range; Enter zooms to it'],
-      ['0', 'show all'],
+      ['0', 'reset the zoom'],
       ['Enter', 'in a trend: compare the run'],
-      ['Escape', 'close the readout, leave the full screen'],
+      ['Escape', 'close the tooltip, leave full screen'],
     ],
   ],
   [
     'Maps of pairs and ranks',
     [
-      ['↑ ↓ ← →', 'read out a cell'],
+      ['↑ ↓ ← →', 'move between cells'],
       ['Enter', 'open the cell'],
     ],
   ],
-  ['Tabs', [['← → Home End', 'choose a tab']]],
+  ['Tabs', [['← → Home End', 'switch tabs']]],
 ];
 
 export const Keys = ({ onClose }) => (
-  <Dialog title="Keys" onSubmit={() => true} onClose={onClose}>
+  <Dialog title="Keyboard shortcuts" onSubmit={() => true} onClose={onClose}>
     {KEYS.map(([where, keys]) => (
       <section key={where}>
         <h3>{where}</h3>

@@ -15,7 +15,7 @@ const CHECK_AFTER_MS = 200;
 /* The form is built from the server's OpenAPI document, so it appears after that is loaded. */
 export default function NewRun({ app, query: { from, without } }) {
   const [start, setStart] = useState(null);
-  const [note, setNote] = useState('Asking the server…');
+  const [note, setNote] = useState('Loading…');
   useEffect(() => {
     app.title('New run');
     begin(app, from, without).then(
@@ -58,7 +58,7 @@ async function begin(app, from, without) {
   return {
     groups,
     form: fromSpec(fields, { ...spec, name, labels, ...(names ? { nodes: { names }, launch: null } : {}) }),
-    note: `As run ${from} had it${without && `, without ${without}`}; change what should differ.`,
+    note: `Settings of run ${from}${without && `, without ${without}`}. Change what should differ.`,
   };
 }
 
@@ -98,7 +98,7 @@ function useCheck(app, spec, errorsOf) {
         if (!checking.signal.aborted && (error.status === 400 || error.status === 422)) {
           const byField = errorsOf(error.problem);
           const loose = (byField[''] ?? []).map((text) => ['bad', text]);
-          const lines = [['bad', 'The server would refuse this.'], ...loose];
+          const lines = [['bad', 'The server would reject this request.'], ...loose];
           setFound({ lines, byField, isHopeless: false });
         }
       }
@@ -146,7 +146,7 @@ function Form({ app, groups, form: first }) {
     try {
       const read = JSON.parse(text || '{}');
       if (read === null || typeof read !== 'object' || Array.isArray(read)) {
-        throw new Error('The request is a JSON object.');
+        throw new Error('The request must be a JSON object.');
       }
       setTyped({ text, spec: read });
       setForm(fromSpec(fields, read));
@@ -249,8 +249,11 @@ function Form({ app, groups, form: first }) {
             {typed.error}
           </p>
         )}
-        <h2>The same from a shell</h2>
-        <CopyBlock label="the curl line" text={curlLine(spec, location.origin, app.api.token() !== null)} />
+        <h2>The same as a shell command</h2>
+        <CopyBlock
+          label="the curl command"
+          text={curlLine(spec, location.origin, app.api.token() !== null)}
+        />
       </aside>
     </form>
   );
@@ -260,8 +263,8 @@ function Form({ app, groups, form: first }) {
 function Failure({ error, loose }) {
   const isRefused = error instanceof ApiError;
   return (
-    <Alert tone="bad" title={isRefused ? 'The server refused it. ' : 'The server did not answer. '}>
-      {isRefused ? error.message : 'Try again: the run is started once, however often you ask.'}
+    <Alert tone="bad" title={isRefused ? 'The server rejected the request. ' : 'The server did not answer. '}>
+      {isRefused ? error.message : 'Try again. A repeated request does not start a second run.'}
       {loose.length > 0 && (
         <ul>
           {loose.map((text) => (

@@ -17,7 +17,7 @@ import { Preflight } from './preflight.jsx';
 const HISTORY_RUNS = 100;
 const HISTORY_WORDS = {
   registered: 'registered',
-  lost: 'lost: the agent was silent for too long',
+  lost: 'lost: the agent stopped responding',
   left: 'left',
   returned: 'came back',
   replaced: 'replaced by another agent',
@@ -25,7 +25,7 @@ const HISTORY_WORDS = {
 
 export default function Node({ app, id }) {
   const [found, setFound] = useState(/** @type {any} */ (null));
-  const [note, setNote] = useState('Asking the server…');
+  const [note, setNote] = useState('Loading…');
   useEffect(() => app.title(id), []);
   usePoll(
     async () => {
@@ -93,27 +93,25 @@ function NodePage({ app, node, runs, next, accusing }) {
       <NodeSheet
         node={node}
         rows={[
-          ['Runs now', node.run ? <a href={`/runs/${node.run}`}>{node.run}</a> : 'nothing'],
+          ['Current run', node.run ? <a href={`/runs/${node.run}`}>{node.run}</a> : 'none'],
           ...lastResult(runs),
         ]}
       />
       <Preflight app={app} name={id} />
       <NodeDevices inventory={node.inventory ?? {}} />
       <NodeCompare app={app} node={id} runs={runs} />
-      <h2>Runs here</h2>
-      <Region label="Runs here" name="scroll card">
+      <h2>Runs on this node</h2>
+      <Region label="Runs on this node" name="scroll card">
         {runs.length > 0 ? <NodeRuns runs={runs} /> : <p class="muted">None.</p>}
       </Region>
       {next && (
         <p class="muted">
-          The last {HISTORY_RUNS}; older ones are in{' '}
+          These are the last {HISTORY_RUNS}. Older runs are in{' '}
           <a href={formatAddress({ view: 'runs', query: { node: id } })}>the list of runs</a>.
         </p>
       )}
       <p>
-        <a href={formatAddress({ view: 'trends', query: { nodes: id } })}>
-          Trends of runs on this node alone
-        </a>
+        <a href={formatAddress({ view: 'trends', query: { nodes: id } })}>Trends of runs on this node only</a>
       </p>
       {node.history?.length > 0 && (
         <section class="card">
@@ -156,7 +154,7 @@ function lastResult(runs) {
         {values.length > 0 && (
           <span class="muted">
             {' '}
-            before: {range} in {plural(values.length, 'run')} like it
+            earlier: {range} in {plural(values.length, 'comparable run')}
           </span>
         )}
       </>,
@@ -191,7 +189,7 @@ function factRows(node, path) {
     ['NUMA nodes', inventory.numa_nodes],
     ['Memory', inventory.memory_bytes ? formatMemory(inventory.memory_bytes) : null],
     ['Interfaces', addresses],
-    ['Host identity', inventory.hostid],
+    ['Host id', inventory.hostid],
     ['Ranks offered', node.ranks],
     ['Agent', node.version],
     ['NCCL', versions.nccl],

@@ -60,14 +60,14 @@ export function NodeCompare({ app, node, runs }) {
   return (
     run && (
       <Fold
-        title="Inventory compared"
-        note={<span class="muted">with another node of a run, or with itself in another run</span>}
+        title="Compare inventories"
+        note={<span class="muted">with another node of a run, or with this node in another run</span>}
         onToggle={setOpen}
       >
         <p class="row">
           <Choice
-            label="As the run found it"
-            text="As found by"
+            label="Inventory as of run"
+            text="As of run"
             options={started.map((one) => [one.id, runInWords(one)])}
             value={run.id}
             onChange={(id) => setChosen({ run: id })}
@@ -83,7 +83,7 @@ export function NodeCompare({ app, node, runs }) {
         <div role="status">
           {against
             ? answer.path === path && <Differences {...answer} />
-            : 'There is nothing to compare it with yet.'}
+            : 'No other node or run to compare with yet.'}
         </div>
       </Fold>
     )

@@ -10,7 +10,7 @@ const pcie = ({ pcie: link }) =>
     link.gts < link.gts_max ? ` of ${link.gts_max}` : ''
   } GT/s`;
 const links = ({ nvlink }) =>
-  nvlink && `${nvlink.active}${nvlink.inactive.length ? `, not ${nvlink.inactive.join(', ')}` : ''}`;
+  nvlink && `${nvlink.active}${nvlink.inactive.length ? `, inactive: ${nvlink.inactive.join(', ')}` : ''}`;
 const MODES = { ecc: 'ECC', mig: 'MIG', persistence: 'persistence' };
 const modes = (gpu) =>
   Object.keys(MODES)
@@ -36,10 +36,10 @@ const GROUPS = [
       ['PCIe', pcie],
       ['NUMA', (gpu) => gpu.numa, true],
       ['NVLinks', links, true],
-      ['On', modes],
-      ['Slowed by', (gpu) => gpu.now?.slowed_by?.join(', ')],
+      ['Modes', modes],
+      ['Throttled by', (gpu) => gpu.now?.slowed_by?.join(', ')],
       ['Fabric', (gpu) => gpu.fabric],
-      ['Bridges that redirect', (gpu) => gpu.acs?.join(', ')],
+      ['PCIe bridges with ACS', (gpu) => gpu.acs?.join(', ')],
     ],
   },
   {
@@ -81,12 +81,12 @@ const SETTINGS = {
   nccl_conf: 'nccl.conf',
 };
 const LIMITS = {
-  memlock_bytes: 'Memory that may be locked',
+  memlock_bytes: 'Locked memory limit',
   shm_bytes: '/dev/shm',
   open_files: 'Open files',
-  cgroup_memory_bytes: 'Memory of the cgroup',
-  cgroup_cpus: 'CPUs of the cgroup',
-  cgroup_processes: 'Processes of the cgroup',
+  cgroup_memory_bytes: 'cgroup memory limit',
+  cgroup_cpus: 'cgroup CPU limit',
+  cgroup_processes: 'cgroup process limit',
 };
 
 const Devices = ({ title, columns, devices, leftOut }) => (

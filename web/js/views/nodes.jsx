@@ -38,7 +38,7 @@ export default function Nodes({ app, query }) {
   const [{ nodes, answers }, setAnswer] = useState(/** @type {any} */ ({ nodes: null, answers: 0 }));
   const [suspects, setSuspects] = useState(/** @type {Map<string, any> | null} */ (null));
   const [levels, setLevels] = useState(NOBODY);
-  const [note, setNote] = useState('Asking the server…');
+  const [note, setNote] = useState('Loading…');
   const place = useMemo(keepPlace, []);
   const known = useMemo(() => new Map(), []);
   const change = (set) => app.go({ view: 'nodes', query: { ...query, ...set } }, { replace: true });
@@ -93,7 +93,7 @@ export default function Nodes({ app, query }) {
       <div class="title">
         <h1>Nodes</h1>
         <p class="muted" role="status">
-          {note || (isShown ? counted : 'Asking the server…')}
+          {note || (isShown ? counted : 'Loading…')}
         </p>
       </div>
       <Filters query={query} change={change} ways={groupings(all)} by={by} />
@@ -139,12 +139,10 @@ export default function Nodes({ app, query }) {
   );
 }
 
-/* "All 500 agree: Ranks 8; ..." */
+/* "Equal on all 500: Ranks 8; ..." */
 function agreedInWords(nodes, { agreed, differ }) {
   const same = agreed.map(([title, value]) => `${title} ${value}`).join('; ');
-  return `All ${nodes.length} agree: ${same || 'in nothing'}.${
-    differ.size ? '' : ' They differ in nothing that is shown.'
-  }`;
+  return `Equal on all ${nodes.length}: ${same || 'nothing'}.${differ.size ? '' : ' No listed fact differs.'}`;
 }
 
 const oddKeys = (node, view) =>
@@ -183,7 +181,7 @@ function columnsOf(view) {
   return [
     ['Node', 'name'],
     ['State', 'state'],
-    ['Runs now', null],
+    ['Current run', null],
     ...(hasLevels(view) ? [['Level of last run', null]] : []),
     ...facts.map(([key, title]) => [title, key]),
     ...(query.differ

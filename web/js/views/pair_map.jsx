@@ -77,7 +77,7 @@ export function PairMap({ state, named, nodes = [], racks, change }) {
       </p>
       <div class="pair-map" ref={box}>
         <HeatMap
-          label="Map of pairs of nodes. Arrow keys read out each pair, beginning with the slowest; Enter shows it by itself."
+          label="Map of pairs of nodes. Arrow keys move between pairs, starting with the slowest. Enter opens a pair."
           grid={grid}
           canvas={canvas}
         />

@@ -13,7 +13,7 @@ export function Preflight({ app, name }) {
     if (!isOpen) {
       return;
     }
-    setInside('Asking the server…');
+    setInside('Loading…');
     try {
       setInside(<Findings {...(await app.api.preflight(name))} isOfAll={name === null} />);
     } catch (error) {
@@ -44,12 +44,12 @@ function Findings({ answer, sentence, evidence, isOfAll }) {
       {isOfAll && found.length > 0 && (
         <>
           <Matrix found={found} />
-          <p class="muted">–: nothing was found, or the check could not run</p>
+          <p class="muted">–: no finding, or the check could not run</p>
         </>
       )}
       <Checks checks={found} />
       <details class="fold">
-        <summary>The other checks</summary>
+        <summary>Other checks</summary>
         <Checks checks={rest} />
       </details>
     </>

@@ -72,18 +72,18 @@ export function RankHeat({ app, id, book, found, onlyCase }) {
               </select>
             </div>
             <HeatMap
-              label="Map of ranks by sizes. Arrow keys read out each cell, beginning with the one that differs most."
+              label="Map of ranks by size. Arrow keys move between cells, starting with the largest deviation."
               grid={grid}
               canvas={canvas}
             />
             <p class="muted heat-key">
               <span class="heat-scale" />
-              shorter than the median of the ranks, or longer, by 1 to 100 %. The rank that the others wait
-              for has the shortest times: it never waits.
+              Blue: shorter than the median of the ranks. Red: longer. Full colour: by 100 %. The rank that
+              the others wait for has the shortest times, because it never waits.
             </p>
           </>
         ) : (
-          <p class="muted">There are no times of single ranks here.</p>
+          <p class="muted">No times of single ranks.</p>
         )}
       </div>
     </section>
@@ -121,7 +121,7 @@ function gridOf(heat, found, width) {
       const rank = heat.members[i * stride * across];
       return { x: i * stride, text: i === 0 ? `rank ${rank}` : rank };
     }),
-    first: 'Furthest from the others',
+    first: 'Largest deviation',
     worst: cells.reduce((a, one) => (a && Math.abs(a.part) >= Math.abs(one.part) ? a : one), null)?.at,
     words: (at) => inWords(heat, found, at),
   };

@@ -12,7 +12,7 @@ export function Ranking({ run: { book } }) {
   return (
     <Region label="Fastest setting by size">
       <table class="legend">
-        <Head columns={['Sizes', 'Collective', 'Fastest setting', 'Ahead of the others']} />
+        <Head columns={['Sizes', 'Collective', 'Fastest setting', 'Lead over the next']} />
         <tbody>
           {ranges.map(({ collective, from, to, best, ahead }) => (
             <tr key={`${collective} ${from}`}>

@@ -115,7 +115,7 @@ function facts(row) {
           : 'unknown',
     ],
     [
-      '5 to 95 % of the blocks',
+      '5th to 95th percentile of the blocks',
       row.time_p5_us === undefined ? null : `${formatTime(row.time_p5_us)} to ${formatTime(row.time_p95_us)}`,
     ],
     [
@@ -127,7 +127,7 @@ function facts(row) {
     ['first call', row.first_us === undefined ? null : formatTime(row.first_us)],
     ['busbw', `${formatBandwidth(row.busbw_gbs)} GB/s`],
     ['algbw', `${formatBandwidth(row.algbw_gbs)} GB/s`],
-    ['enqueueing a call', row.enqueue_us === undefined ? null : formatTime(row.enqueue_us)],
+    ['enqueue time per call', row.enqueue_us === undefined ? null : formatTime(row.enqueue_us)],
     ['algorithm, protocol', wayOf(row.nccl) || null],
     ['channels', row.nccl?.channels ? String(row.nccl.channels) : null],
     ['timed calls', row.iters === undefined ? null : String(row.iters)],
@@ -135,15 +135,15 @@ function facts(row) {
   ].filter(([, value]) => value !== null);
 }
 
-/* "64 ranks: least 12 µs (rank 3 on node-1), median 12.5 µs, most 14 µs (rank 37 on node-5)" */
+/* "64 ranks: fastest 12 µs (rank 3 on node-1), median 12.5 µs, slowest 14 µs (rank 37 on node-5)" */
 function ranksInWords(times, nameOf) {
   const at = (find) => {
     const i = times.reduce((best, time, k) => (find(time, times[best]) ? k : best), 0);
     return `${formatTime(times[i])} (${nameOf(i)})`;
   };
   return (
-    `${plural(times.length, 'rank')}: least ${at((a, b) => a < b)}, ` +
-    `median ${formatTime(median(times))}, most ${at((a, b) => a > b)}`
+    `${plural(times.length, 'rank')}: fastest ${at((a, b) => a < b)}, ` +
+    `median ${formatTime(median(times))}, slowest ${at((a, b) => a > b)}`
   );
 }
 
@@ -173,7 +173,7 @@ function samplesInWords(times) {
   const sorted = [...times].sort((a, b) => a - b);
   const at = (share) => formatTime(sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]);
   return (
-    `${times.length} calls timed each by itself: median ${at(0.5)}, ` +
-    `90 % within ${at(0.9)}, slowest ${at(1)}.`
+    `${times.length} calls timed individually: median ${at(0.5)}, ` +
+    `90th percentile ${at(0.9)}, slowest ${at(1)}.`
   );
 }

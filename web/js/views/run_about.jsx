@@ -11,9 +11,9 @@ export function RunSpec({ app, spec = {} }) {
   return (
     <section class="card spec">
       <h2>Spec and environment</h2>
-      <h3>The same run from a shell</h3>
+      <h3>The same run as a shell command</h3>
       <CopyBlock
-        label="the curl line"
+        label="the curl command"
         text={curlLine(shortSpec(spec), app.origin ?? location.origin, app.api.token() !== null)}
       />
       <h3>Effective spec</h3>
@@ -40,15 +40,11 @@ export function RunSpec({ app, spec = {} }) {
 const MEANINGS = [
   [
     'time',
-    `How long one call takes: the wall time of the timed calls over their number,
-    averaged over the ranks. The spread in the chart runs from the fastest to the
-    slowest rank, over all repeats.`,
+    `Time per call: wall time of the timed calls divided by their number, averaged
+    over ranks. The spread in the chart is from the fastest to the slowest rank of
+    all repeats.`,
   ],
-  [
-    'algbw',
-    `Algorithm bandwidth: the size over the time. It says how long your data
-    takes, and falls as ranks are added.`,
-  ],
+  ['algbw', 'Algorithm bandwidth: size divided by time. It falls as ranks are added.'],
   [
     'busbw',
     `Bus bandwidth: algbw times the factor below, as nccl-tests defines it. It
@@ -63,20 +59,20 @@ const MEANINGS = [
   ['in place', 'The result overwrites the input. Out of place, it goes to a buffer of its own.'],
   [
     'wrong',
-    `Elements that differ from what they must be, over all ranks, checked
-    outside of the timed calls. A dash: not checked.`,
+    `Elements with a wrong value, over all ranks. Checked outside of the timed
+    calls. A dash: not checked.`,
   ],
   [
     'skipped',
-    `Not run, and why: too large for the memory, or too small for one element
-    for each rank. Never timed and never counted as zero.`,
+    `Sizes that were not measured, with the reason: too large for the memory, or
+    too small for one element per rank.`,
   ],
   ['GB/s', '1,000,000,000 bytes in a second. Sizes are in powers of 1024: 1M is 1,048,576 bytes.'],
 ];
 
 /* `ranks` is the number of ranks per communicator, or 0 if they differ. */
 export function RunMeaning({ app, ranks }) {
-  const [{ facts, error }, setFound] = useState( ({}));
+  const [{ facts, error }, setFound] = useState({});
   /* Read the facts when the card is opened. */
   const onToggle = (isOpen) =>
     isOpen &&
@@ -93,7 +89,7 @@ export function RunMeaning({ app, ranks }) {
       <h3>Factor from algbw to busbw</h3>
       {error && <p class="bad">{error}</p>}
       <table class="env">
-        <Head columns={['collective', 'factor', 'here']} />
+        <Head columns={['collective', 'factor', 'this run']} />
         <tbody>
           {facts?.map((fact) => (
             <tr key={fact.name}>

@@ -15,7 +15,7 @@ export const CaseNote = ({ found, change }) =>
         Only <strong>{caseName(found)}</strong> <StatePill state={found.state} />
       </span>
       <button type="button" class="quiet" onClick={() => change({ case: null })}>
-        All together
+        Show all cases
       </button>
     </p>
   );

@@ -44,7 +44,7 @@ export function RunCharts({ app, runs, view, change, figures = false }) {
       {panels.length === 0 && (
         <p class="chart-empty">
           {lines > LINES_MAX
-            ? `${lines} lines are too many to tell apart: select one of the cases, in its tab.`
+            ? `${lines} lines are too many for a chart. Select one case in the tab “Cases”.`
             : EMPTY}
         </p>
       )}

@@ -67,7 +67,7 @@ export function RunEdit({ api, run, onSave, onClose }) {
       act={save}
       onClose={onClose}
     >
-      {area('edit-labels', 'Labels, a line NAME=VALUE each', 4, labels, setLabels)}
+      {area('edit-labels', 'Labels, one NAME=VALUE per line', 4, labels, setLabels)}
       {area('edit-notes', 'Notes', 6, notes, setNotes)}
       <div role="alert">
         {faults.map((text) => (

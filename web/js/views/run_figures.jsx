@@ -2,7 +2,7 @@
 /* run_figures.jsx - table of figures reported by a program, over all ranks and for rank 0 */
 import { Head, Region } from '../parts.jsx';
 
-const COLUMNS = ['metric', 'of', 'unit', 'last', 'mean', 'lowest', 'highest', 'count'];
+const COLUMNS = ['metric', 'series', 'unit', 'last', 'mean', 'lowest', 'highest', 'count'];
 
 export function RunFigures({ state, program }) {
   const items = [...state.metrics.values()].flatMap(linesOf);

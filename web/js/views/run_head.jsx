@@ -19,7 +19,7 @@ import { RunShare } from './share.jsx';
 const MESSAGES_SHOWN = 20;
 const UNREAL = {
   simulated: 'simulated: no bytes moved',
-  emulated: 'emulated: no GPU was there',
+  emulated: 'emulated: no GPU was used',
   imported: 'imported: not measured here',
 };
 
@@ -81,7 +81,7 @@ function VerdictLine({ answer, sentence, checks, ways }) {
 const WaysTable = ({ ways }) => (
   <Region label="Unreachable addresses">
     <table class="lanes">
-      <Head columns={['From', 'Interface', 'To', 'Address', 'Its interface', 'Why']} />
+      <Head columns={['From', 'Interface', 'To', 'Address', 'Interface of the address', 'Reason']} />
       <tbody>
         {ways.map(({ from, via, to, address, interface: device, reason }, i) => (
           <tr key={i}>
@@ -123,7 +123,7 @@ export function RunHead({ app, source, book, unreal }) {
       )}
       <div class="alerts">
         {failure && (
-          <Alert tone="bad" title="That did not work. ">
+          <Alert tone="bad" title="The request failed. ">
             {failure}
           </Alert>
         )}
@@ -171,7 +171,7 @@ function Actions({ app, source, fail }) {
         <button
           type="button"
           class={offer.why === null ? undefined : 'primary'}
-          {...refused('follow', offer.why ?? 'The same nodes in groups, which are compared with each other')}
+          {...refused('follow', offer.why ?? 'Measures the same nodes in groups and compares the groups')}
           onClick={() =>
             attempt('follow', async () => app.go({ view: 'run', id: (await app.api.followUp(id, key)).id }))
           }
@@ -216,7 +216,7 @@ function Actions({ app, source, fail }) {
           }
           onClose={() => setAsks('')}
         >
-          <p>Its results, events and logs are removed from the server for good.</p>
+          <p>Its results, events and logs are permanently removed from the server.</p>
         </Question>
       )}
     </>
@@ -248,7 +248,7 @@ function RunFacts({ app, source, unreal }) {
         </span>
       )}
       <span>
-        {state.started ? 'started ' : 'asked for '}
+        {state.started ? 'started ' : 'requested '}
         <Time text={began} />
       </span>
       <span>
@@ -277,7 +277,7 @@ function RunAlerts({ source, wrong }) {
   useEffect(() => {
     source.nameWrong(wrong);
   });
-  /* Messages that repeat the run's reason are listed only under "What happened". */
+  /* Messages that repeat the run's reason are listed only in the timeline. */
   const messages = state.messages.filter(
     ({ level, text }) => (level === 'warn' || level === 'error') && !saysReason(text, state.reason),
   );
@@ -286,7 +286,7 @@ function RunAlerts({ source, wrong }) {
       {error && <ReadError error={error} id={source.id} meta={meta} />}
       {meta === null && waits && (
         <Alert tone="warn" title="Waiting for the server. ">
-          The run is shown here as soon as it answers.
+          The run appears as soon as the server answers.
         </Alert>
       )}
       {(state.reason || wrong.total > 0) && <EndAlert {...{ state, wrong, named: source.wrong.named }} />}
@@ -329,8 +329,8 @@ function EndAlert({ state, wrong, named }) {
           </ul>
           {wrong.total > named.length && (
             <p>
-              The first {named.length} are named here; rows marked ✕ in the table open to the others that the
-              ranks reported.
+              Only the first {named.length} are listed. For others that the ranks reported, open the rows
+              marked ✕ in the table.
             </p>
           )}
         </details>

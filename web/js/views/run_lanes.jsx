@@ -75,7 +75,7 @@ export function RunLanes({ run, found, isReport }) {
       {nodes.length > 0 && (
         <Region label="Ranks">
           <table class="lanes">
-            <caption class="visually-hidden">How far the ranks of each node have come</caption>
+            <caption class="visually-hidden">Progress of the ranks, by node</caption>
             <Head columns={['Node', 'Ranks', ...STEPS]} />
             <tbody>
               {rows
@@ -89,7 +89,7 @@ export function RunLanes({ run, found, isReport }) {
       )}
       {isMany && (
         <button type="button" class="quiet" onClick={() => setWhole(!isWhole)}>
-          {isWhole ? 'Show those that differ' : `Show all ${nodes.length} nodes`}
+          {isWhole ? 'Show only nodes that differ' : `Show all ${nodes.length} nodes`}
         </button>
       )}
       <Ways transports={found?.transports} />
@@ -191,8 +191,8 @@ const Ways = ({ transports: said }) =>
         ))}
       </ul>
       <Table
-        label="Ways"
-        columns={['Way', 'Between']}
+        label="Transports"
+        columns={['Transport', 'Between']}
         rows={said.ways.map(({ text, between }) => [text, between])}
       />
     </div>
@@ -228,7 +228,7 @@ function Ports({ nodes }) {
   return (
     rows.length > 0 && (
       <div class="ways">
-        <h3>What network ports carried</h3>
+        <h3>Traffic on network ports</h3>
         <Table label="Network ports" columns={['Port', 'Kind', 'Nodes', 'Sent', 'Received']} rows={rows} />
       </div>
     )

@@ -18,7 +18,7 @@ export function RunLinks({ run, blamed, change }) {
       ? [
           ['with the baseline', compareAddress({ base: ['baseline'], head: [id] })],
           [
-            `with the last ${LAST_RUNS} runs like it`,
+            `with the last ${LAST_RUNS} comparable runs`,
             compareAddress({ base: ['baseline'], head: [id], last: LAST_RUNS }),
           ],
           ...pairsOf(spec).map(({ base, head, label }) => [
@@ -64,7 +64,7 @@ export function RunLinks({ run, blamed, change }) {
               {text}
             </a>
           ))}
-          <a href={trendAddress(run)}>Trend of runs like this</a>
+          <a href={trendAddress(run)}>Trend of comparable runs</a>
         </nav>
       )}
     </>

@@ -58,8 +58,8 @@ export function RunLogs({ app, id, state, view, change }) {
         </select>
         <input
           type="search"
-          placeholder="find in the lines"
-          aria-label="Find in the log lines"
+          placeholder="search the lines"
+          aria-label="Search the log lines"
           value={text}
           onInput={({ currentTarget: { value } }) => change({ log: value })}
         />
@@ -70,13 +70,13 @@ export function RunLogs({ app, id, state, view, change }) {
             <Line key={line.seq} line={line} cases={state.cases} />
           ))}
           {hasRead && lines.length === 0 && (
-            <li class="muted">{text ? 'No line has that.' : 'The ranks wrote nothing.'}</li>
+            <li class="muted">{text ? 'No line matches.' : 'No log lines.'}</li>
           )}
         </ol>
       </Region>
       {reader.hasMore && (
         <button type="button" class="quiet" onClick={read}>
-          Read on
+          Load more lines
         </button>
       )}
     </section>

@@ -76,7 +76,7 @@ export function runOnChart(source, book, baseline = null) {
 
 export const RunOverlay = ({ sources, change }) => (
   <section class="card cases" aria-label="Overlaid runs">
-    <h2>On one chart</h2>
+    <h2>Overlaid runs</h2>
     <ul class="case-list">
       {sources.map((source, i) => {
         const name = shorten(source.name(), 60);
@@ -93,10 +93,10 @@ export const RunOverlay = ({ sources, change }) => (
               <button
                 type="button"
                 class="quiet"
-                aria-label={`Take ${name} off the chart`}
+                aria-label={`Remove ${name} from the chart`}
                 onClick={() => change({ with: others.map(({ id }) => id) })}
               >
-                Take off
+                Remove
               </button>
             )}
           </li>

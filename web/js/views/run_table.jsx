@@ -12,7 +12,7 @@ const COLUMNS = [
   ['size', 'size', 'bytes'],
   ['count', 'count', 'elements'],
   ['type', 'type', 'collective · data type · reduction'],
-  ['way', 'by', 'algorithm, protocol'],
+  ['way', 'NCCL', 'algorithm, protocol'],
   ['out_time', 'time', 'µs'],
   ['out_algbw', 'algbw', 'GB/s'],
   ['out_busbw', 'busbw', 'GB/s'],
@@ -64,7 +64,7 @@ export function RunTable({ app, id, book, sort, cases, onSort, onPaper = false }
     unrealInWords(book),
     thinnedInWords(book),
     repeatsInWords(facts.repeats),
-    facts.isNoisy && '~: not known as well as asked',
+    facts.isNoisy && '~: less certain than required',
   ];
   const names = [facts.types.size < 2 && 'one-type', !facts.hasWay && 'no-way', isMany && 'many'];
   return (
@@ -157,15 +157,15 @@ function inSight(body, entries) {
 }
 
 function unrealInWords({ unreal }) {
-  return unreal && (unreal === 'imported' ? 'imported: not measured here' : `${unreal}: no measurements`);
+  return unreal && (unreal === 'imported' ? 'imported: not measured here' : `${unreal}: not measured`);
 }
 
 function thinnedInWords({ thinned }) {
-  return thinned ? `${plural(thinned, 'size')} between those shown left out, the run’s CSV has all` : '';
+  return thinned ? `${plural(thinned, 'size')} in between not shown, the run’s CSV has all` : '';
 }
 
 function repeatsInWords(most) {
-  return most > 1 ? `medians of ${most} repeats; a row opens to each` : '';
+  return most > 1 ? `medians of ${most} repeats; open a row to see each` : '';
 }
 
 function SortCell({ name, text, unit, sort, onSort }) {
@@ -264,7 +264,7 @@ function TimeCell({ side }) {
         (side.repeats > 1
           ? `, over ${side.repeats} repeats and their 95 % intervals`
           : ': the 95 % interval of the median'),
-    side.noisy > 0 && 'noisy: not known as well as asked',
+    side.noisy > 0 && 'noisy: less certain than required',
   ];
   return (
     <td class="number" title={title.filter(Boolean).join('; ') || undefined}>

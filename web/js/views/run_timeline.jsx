@@ -12,9 +12,9 @@ export function RunTimeline({ state }) {
   return (
     <section class="card">
       <h2>
-        What happened<span class="muted note">{plural(items.length, 'entry', 'entries')}</span>
+        Timeline<span class="muted note">{plural(items.length, 'entry', 'entries')}</span>
       </h2>
-      <Region label="What happened" name="scroll timeline-box">
+      <Region label="Timeline" name="scroll timeline-box">
         <ol class="timeline">
           {items.slice(-SHOWN).map(({ key, isBad, after, text }) => (
             <li key={key} class={isBad ? 'bad' : undefined}>

@@ -56,7 +56,7 @@ export default function Runs({ app, query }) {
   const [nodes, setNodes] = useState(null);
   /* Drawn together with the first runs, so that the list does not move. */
   const [nights, setNights] = useState({ at: 0, runs: [] });
-  const [note, setNote] = useState('Asking the server…');
+  const [note, setNote] = useState('Loading…');
   const counted = useRef(/** @type {any} */ ({}));
   const place = useMemo(keepPlace, []);
   const tray = useTray();

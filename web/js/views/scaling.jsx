@@ -84,7 +84,7 @@ export function Scaling({ app, run, cases, view, change }) {
         <ViewShare app={app} shown={shown} />
       </div>
       {error && (
-        <Alert tone="bad" title="That did not work. ">
+        <Alert tone="bad" title="The request failed. ">
           {error.message}
         </Alert>
       )}

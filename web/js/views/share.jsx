@@ -5,11 +5,11 @@ import { copyText, download } from '../download.mjs';
 import { titleOf } from '../shown.mjs';
 
 const FILES = [
-  ['report', 'Report', 'a page of its own that opens offline', 'html'],
+  ['report', 'Report', 'self-contained page that opens offline', 'html'],
   ['csv', 'CSV', 'for a spreadsheet or pandas'],
   ['json', 'JSON', 'all rows in one document'],
-  ['ndjson', 'NDJSON', 'a row in each line'],
-  ['text', 'Text', 'in the columns of nccl-tests', 'txt'],
+  ['ndjson', 'NDJSON', 'one row per line'],
+  ['text', 'Text', 'columns as in nccl-tests', 'txt'],
 ];
 
 /* Downloads of the complete run. */
@@ -20,7 +20,7 @@ export const RunShare = ({ app, id }) => (
       name,
       hint,
       async act(say) {
-        say('Fetching…');
+        say('Loading…');
         download(await app.api.file(id, kind), `ringbench-${id}.${ending}`);
         return '';
       },
@@ -47,17 +47,17 @@ export function ViewShare({ app, shown }) {
     [
       'Markdown',
       'for an issue tracker',
-      ({ toMarkdown }) => copied(toMarkdown(runs, panels, address), 'the figures that are shown'),
+      ({ toMarkdown }) => copied(toMarkdown(runs, panels, address), 'the visible figures'),
     ],
     [
       'CSV',
-      'the figures that are shown',
+      'the visible figures',
       ({ rowsShown, toCsv }) => save(toCsv(rowsShown(runs, panels)), 'text/csv', 'csv'),
     ],
-    ['SVG', 'the charts as a drawing', (files) => save(picture(files).text, 'image/svg+xml', 'svg')],
+    ['SVG', 'the charts as vector graphics', (files) => save(picture(files).text, 'image/svg+xml', 'svg')],
     [
       'PNG',
-      'the charts as a picture',
+      'the charts as an image',
       async (files) => save(await files.svgToPng(picture(files)), 'image/png', 'png'),
     ],
   ];

@@ -29,7 +29,7 @@ const COLUMNS = [
   `Created, ${TIME_ZONE}`,
   'Value',
   '95 % interval',
-  'Least to most',
+  'Range',
   'Cases',
   'Change',
   'Versions',
@@ -105,8 +105,8 @@ const Empty = ({ collective, dtype }) => (
     <p>
       {`A trend shows completed runs that measured ${collective} of ${dtype} with these settings. Change the ` +
         'selection above, or '}
-      <a href="/new">start a run</a>. Repeat it each night with the same spec: runs that are alike become a
-      line. Changes are detected from 6 runs on.
+      <a href="/new">start a run</a>. Repeat it each night with the same spec: comparable runs become a line.
+      Detecting a change takes at least 6 runs.
     </p>
   </section>
 );
@@ -127,7 +127,7 @@ function SaveButtons({ app, query, onError }) {
   };
   return (
     <div class="actions">
-      <span class="muted">Each point is a run; error bars: 95 % interval of its median.</span>
+      <span class="muted">Each point is a run. Error bars: 95 % confidence interval of the median.</span>
       <span class="spring" />
       {NAMES.map((band) => (
         <button type="button" key={band} onClick={() => save(band)}>
@@ -272,7 +272,7 @@ function ReadOut({ point, panel: { figure, versions, changes } }) {
         <strong>{inUnit(point.value, figure)}</strong>{' '}
         {point.low === null ? `(${plural(point.cases, 'case')})` : `(${span(point.low, point.high, figure)})`}
       </p>
-      {step && <p>From here on: {step.text}</p>}
+      {step && <p>Changed: {step.text}</p>}
       <p class="muted">
         Click or Enter: compare with{' '}
         {changeBefore(point, changes) ? 'the last run before the change' : 'the baseline'}
@@ -307,7 +307,7 @@ const Values = ({ name, panel: { figure, points, changes, hasMore } }) => (
         ))}
       </tbody>
     </table>
-    {hasMore && <p class="muted">There are older runs: raise the runs per line, or give a date.</p>}
+    {hasMore && <p class="muted">There are older runs. Increase “Runs per line”, or set a date.</p>}
   </Region>
 );
 

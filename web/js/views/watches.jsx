@@ -13,7 +13,7 @@ const NAMES_SHOWN = 8;
 
 export default function Watches({ app }) {
   const [watches, setWatches] = useState(/** @type {Schema.Watch[] | null} */ (null));
-  const [note, setNote] = useState('Asking the server…');
+  const [note, setNote] = useState('Loading…');
   const access = useAccess(app);
   useEffect(() => app.title('Watches'), []);
   const refresh = async () => {
@@ -35,9 +35,8 @@ export default function Watches({ app }) {
       </div>
       {watches?.length === 0 && (
         <p class="empty">
-          There is no watch yet. A watch measures nodes again and again, for example every night, while nobody
-          uses them, and names the node that became slow. The server’s documentation has a request that starts
-          one.
+          No watches yet. A watch repeatedly measures idle nodes, for example every night, and names nodes
+          that became slow. The server’s documentation shows how to create one.
         </p>
       )}
       <ul class="watches">
@@ -127,7 +126,7 @@ const Facts = ({ watch: { mode, spec, next, run, coverage, sweeps }, night }) =>
     <span>
       {run ? (
         <>
-          now <a href={`/runs/${run}`}>{run}</a>
+          running <a href={`/runs/${run}`}>{run}</a>
         </>
       ) : (
         <>next run {next ? <Time text={next} /> : '–'}</>
