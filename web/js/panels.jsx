@@ -5,7 +5,7 @@ import { isBytes, METRICS } from './chart_model.mjs';
 import { REFERENCE_DASH } from './palette.mjs';
 import { Region } from './parts.jsx';
 import { Glyph } from './plot.jsx';
-import { PlotBox, PlotTools } from './plot_box.jsx';
+import { PlotBox, PlotTools, toggleFull } from './plot_box.jsx';
 import { doubtInWords, doubtOf } from './stats.mjs';
 import { formatBandwidth, formatMemory, formatSize, formatTime, significant } from './units.mjs';
 
@@ -36,10 +36,7 @@ export function Panels({
   /* In full screen only one panel and the legend are shown. */
   const alone = all.filter(({ key }) => key === full);
   const panels = alone.length > 0 ? alone : all;
-  const turn = ({ key }) => {
-    setFull(key);
-    full === null ? root.current.requestFullscreen() : document.exitFullscreen();
-  };
+  const turn = async ({ key }) => (await toggleFull(root.current)) && setFull(key);
   const height = panels.length > 2 ? HEIGHT_OF_MANY : HEIGHT;
   const under = at && panels.find(({ key }) => key === at.key);
   if (panels.length === 0) {

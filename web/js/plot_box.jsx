@@ -28,6 +28,16 @@ export function useSize(ref) {
   return size;
 }
 
+/* Enter or leave full screen. Resolves to true if `element` now fills the screen. A browser may
+ * refuse, for example inside a frame. */
+export const toggleFull = (element) =>
+  document.fullscreenElement
+    ? document.exitFullscreen().then(() => false)
+    : element.requestFullscreen().then(
+        () => true,
+        () => false,
+      );
+
 const RANGE = '\\s*(\\d+(?:\\.\\d+)?)\\s*(?:to|-)\\s*(\\d+(?:\\.\\d+)?)\\s*';
 
 /* [10, 50] for "10 to 50", or null. */

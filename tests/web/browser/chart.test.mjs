@@ -296,6 +296,20 @@ test('charts fit from a phone to a wall, and at twice the size', LIMIT, async (t
   }
 });
 
+test('charts stay as they are if the browser refuses full screen', LIMIT, async (t) => {
+  const { page } = await openRun(t);
+  await page.evaluate(() => {
+    Element.prototype.requestFullscreen = async () => {
+      document.title = 'refused';
+      throw new TypeError('Permissions check failed');
+    };
+  });
+  await page.getByRole('button', { name: /^Full screen: .*busbw/ }).click();
+  await until(async () => (await page.title()) === 'refused', 'the refusal');
+  await page.evaluate(() => new Promise(requestAnimationFrame));
+  assert.equal(await page.locator('figure').count(), 2);
+});
+
 test('who forces colours sees what is chosen, and charts in those colours', LIMIT, async (t) => {
   const { page } = await openRun(t);
   await page.emulateMedia({ forcedColors: 'active', colorScheme: 'dark' });

@@ -4,7 +4,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { limitedTo, limitsWith } from '../chart_model.mjs';
 import { download } from '../download.mjs';
 import { AnswerPill, Fold, Head, Region, Time, TypedInput } from '../parts.jsx';
-import { PlotBox, PlotTools } from '../plot_box.jsx';
+import { PlotBox, PlotTools, toggleFull } from '../plot_box.jsx';
 import {
   buildTrends,
   changeAddress,
@@ -208,11 +208,7 @@ function DrawnBand({ app, band, panel, label, dates }) {
           label={title}
           range={plotted.isLimited ? plotted.y : null}
           onRange={(range) => setLimits(limitsWith([], plotted, range))}
-          onFull={({ currentTarget }) =>
-            document.fullscreenElement
-              ? document.exitFullscreen()
-              : currentTarget.closest('section').requestFullscreen()
-          }
+          onFull={({ currentTarget }) => toggleFull(currentTarget.closest('section'))}
         />
       </h3>
       <ul class="trend-says">
