@@ -340,6 +340,10 @@ export function transports(ranks) {
   return [...words].sort().join(', ');
 }
 
+/* The ranks and nodes blamed by the first failed case. */
+export const blamedIn = ({ cases }) =>
+  [...cases.values()].find(({ blamed }) => blamed)?.blamed?.evidence ?? [];
+
 /* The evidence that blames this rank or its whole node for the failure, or undefined. */
 export const evidenceOf = ({ rank, node }, blamed) =>
   blamed?.evidence.find((named) => (named.rank === null ? named.node === node : named.rank === rank));

@@ -52,11 +52,13 @@ test('whom the failure names stands on top, and apart from who was stopped', LIM
   run.events.forEach((event, i) => {
     event.id = i + 1;
   });
-  server.add(run);
+  const follow_up = { title: 'Find the slow node', why: null, spec: { pattern: 'pairs' } };
+  server.add({ ...run, extra: { follow_up } });
   await open(`${path}?tab=ranks`);
   const without = page.getByRole('link', { name: 'Run again without node-2' });
   assert.equal(await without.getAttribute('href'), '/new?from=06cw1x2k3m4n&without=node-2');
   await sees(page, '1 of 4 failed');
+  assert.equal(await page.getByRole('button', { name: 'Find the slow node' }).count(), 0);
   const whys = await page.locator('.whys li').allInnerTexts();
   assert.deepEqual(whys, ['rank 3 on node-2: caused the failure', 'ranks 0–2: stopped by the server']);
   assert.match(await page.locator('.lanes tbody tr').first().innerText(), /^node-2/);

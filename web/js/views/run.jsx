@@ -2,7 +2,7 @@
 /* run.jsx - the view of one run, live or from a report. Other runs can be overlaid on its chart. */
 import { useEffect, useState } from 'preact/hooks';
 import { bookOf } from '../book.mjs';
-import { caseToShow, isEnded } from '../events.mjs';
+import { blamedIn, caseToShow, isEnded } from '../events.mjs';
 import { Later } from '../parts.jsx';
 import { markOf, titleOf } from '../shown.mjs';
 import { Tabs } from '../ui.jsx';
@@ -170,6 +170,3 @@ function ranksTogether({ groups, worldSize }) {
   const sizes = new Set(groups?.map((group) => group.length) ?? [worldSize]);
   return sizes.size === 1 ? [...sizes][0] : 0;
 }
-
-/* The nodes and ranks blamed by the first failed case. */
-const blamedIn = ({ cases }) => [...cases.values()].find(({ blamed }) => blamed)?.blamed.evidence ?? [];

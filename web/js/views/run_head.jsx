@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run_head.jsx - the head of a run's page: name, state, verdicts, progress, actions and errors */
 import { useEffect, useMemo, useReducer, useState } from 'preact/hooks';
-import { isEnded } from '../events.mjs';
+import { blamedIn, isEnded } from '../events.mjs';
 import { AnswerPill, Checks, Chips, Head, NoisePill, Region, StatePill, Time } from '../parts.jsx';
 import { Headline } from '../run_row.jsx';
 import { idempotencyKey } from '../spec_text.mjs';
@@ -139,7 +139,8 @@ function Actions({ app, source, fail }) {
   const [busy, setBusy] = useState('');
   const key = useMemo(idempotencyKey, []);
   const { operator, reason } = useAccess(app);
-  const offer = meta.follow_up;
+  /* A failure that names a rank or node needs no search, unless a node was also slow. */
+  const offer = blamedIn(state).length > 0 && !meta.follow_up?.why ? null : meta.follow_up;
   const attempt = async (name, act) => {
     setBusy(name);
     fail('');
