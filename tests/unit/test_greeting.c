@@ -173,7 +173,7 @@ TEST_WITH(set_up, tear_down, a_wrong_greeting_is_closed_and_said_once)
         await_close(fixture, fd);
     }
     assert_int_equal(count_lines(fixture, "closed a connection from 127.0.0.1 port "), 1);
-    assert_int_equal(count_lines(fixture, "its greeting is not that of a rank"), 1);
+    assert_int_equal(count_lines(fixture, "it did not send the greeting of a rank"), 1);
 }
 
 TEST_WITH(set_up, tear_down, a_token_is_read_as_it_is_written)

@@ -93,8 +93,9 @@ TEST(two_instances_of_a_gpu_are_refused_too)
 
     make_ranks(all);
     memcpy(all[5].bus_id, all[3].bus_id, sizeof(all[5].bus_id));
-    refuse(all, "ranks 3 and 5 are both on GPU 0000:03:00.0 of node-1 (H200): NCCL takes "
-                "one rank per GPU, and its instances (MIG) are one to it");
+    refuse(all,
+           "ranks 3 and 5 are both on GPU 0000:03:00.0 of node-1 (H200): NCCL allows "
+           "one rank per GPU, and this version counts MIG instances as one");
     assert_int_equal(nccl_identity_sharers(all, RANKS, 5), 2);
     /* The same address in another machine is another GPU. */
     make_ranks(all);

@@ -47,12 +47,12 @@ TEST_WITH(set_up, tear_down, asks_for_events_only_while_it_watches)
     assert_int_equal(mask, 0);
     nccl_profiler_watch();
     assert_int_equal(mask, COLLECTIVE | TRANSFER);
-    nccl_profiler_take(&choice);
+    nccl_profiler_finish(&choice);
     assert_int_equal(mask, 0);
     assert_int_equal(choice.channels, 7);
     assert_null(tell(GROUP, NULL, 0));
     tell(COLLECTIVE, "RING", 8);
-    nccl_profiler_take(&choice);
+    nccl_profiler_finish(&choice);
     assert_string_equal(choice.algo, "");
 }
 
@@ -69,7 +69,7 @@ TEST_WITH(set_up, tear_down, groups_get_a_handle_and_nothing_else)
     assert_null(tell(COLLECTIVE_CALL, "TREE", 4));
     assert_int_equal(plugin->stop(NULL), 0);
     assert_int_equal(plugin->record(NULL, 0, NULL), 0);
-    nccl_profiler_take(&choice);
+    nccl_profiler_finish(&choice);
     assert_string_equal(choice.algo, "RING");
     assert_string_equal(choice.proto, "LL128");
     assert_string_equal(choice.by, "profiler");
@@ -84,7 +84,7 @@ TEST_WITH(set_up, tear_down, the_widest_transfer_counts)
     tell(TRANSFER, NULL, 2);
     tell(TRANSFER, NULL, 4);
     tell(TRANSFER, NULL, 1);
-    nccl_profiler_take(&choice);
+    nccl_profiler_finish(&choice);
     assert_string_equal(choice.algo, "P2P");
     assert_string_equal(choice.proto, "");
     assert_int_equal(choice.channels, 4);
@@ -173,7 +173,7 @@ static void start_event(size_t i, unsigned char type, struct choice *choice)
         event[versions[i].channels] = 5;
     nccl_profiler_watch();
     assert_int_equal(versions[i].plugin->start(context, &handle, event), 0);
-    nccl_profiler_take(choice);
+    nccl_profiler_finish(choice);
 }
 
 TEST(each_version_is_read_where_it_has_it)

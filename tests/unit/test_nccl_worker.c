@@ -72,7 +72,8 @@ TEST(an_old_library_does_the_same)
     nccl_write_case(words, "");
     nccl_run("devices=4");
     assert_string_equal(nccl_error_of(0, "code"), "unsupported");
-    assert_string_equal(nccl_error_of(0, "text"), "backend nccl cannot do float8e4m3");
+    assert_string_equal(nccl_error_of(0, "text"),
+                        "backend nccl does not support type float8e4m3");
     setenv("RINGBENCH_NCCL_LIB", EMULATED_NCCL, 1);
 }
 
@@ -198,13 +199,13 @@ TEST(what_cannot_be_is_said_before_nccl_is_asked)
         {"devices=4,no_device@2", "unsupported",
          "rank 2 on this node: no GPU is visible to this process"},
         {"devices=3", "unsupported",
-         "rank 3 on this node: its local rank is 3, but only 3 GPUs are visible"},
+         "rank 3 on this node: the local rank is 3, but only 3 GPUs are visible"},
         {"devices=4,nccl@3=22803", "connect",
          "2.28.9 0, 1, 2 (this node); 2.28.3 3 (this node)"},
         {"devices=4,same_gpu", "connect", "0 1 0000:02:00.0 this node (emulated GPU)"},
         {"devices=4,nccl=21700", "unsupported",
          "rank 0 on this node: NCCL: " EMULATED_NCCL
-         " is version 2.17.0, 2.18 or newer is needed 3"},
+         " has version 2.17.0; 2.18 or newer is needed 3"},
     };
 
     nccl_write_case(nccl_quick, "");
@@ -287,20 +288,20 @@ TEST(options_that_cannot_be_had_end_the_case)
 {
     check_refused("\"nccl\":{\"registration\":\"symmetric\"}",
                   "devices=4,no_windows,nccl=22902", "unsupported",
-                  "registration symmetric: NCCL gives no window here");
+                  "registration symmetric: NCCL returned no window for the buffers");
     /* 2.27 says no more of memory that a window can't be of. */
     check_refused("\"nccl\":{\"registration\":\"symmetric\"}",
                   "devices=4,no_vmm,nccl=22707", "unsupported",
                   "registration symmetric: window");
     check_refused("\"nccl\":{\"registration\":\"symmetric\"}", "devices=4,no_nccl_memory",
                   "unsupported",
-                  "registration symmetric: windows are of memory from ncclMemAlloc, and "
-                  "that gave none");
+                  "registration symmetric: windows need memory from ncclMemAlloc, which "
+                  "failed");
     check_refused("\"nccl\":{\"stream\":\"fast\"}", "devices=4", "bad_case",
                   "/nccl/stream own, null");
     check_refused("\"nccl\":{\"cta_policy\":\"zero\"}", "devices=4,nccl=22707",
                   "unsupported",
-                  "cta_policy: NCCL 2.27.7 does not have this one, 2.28 or newer is "
+                  "cta_policy: NCCL 2.27.7 does not have this policy; 2.28 or newer is "
                   "needed");
     setenv("RINGBENCH_NCCL_LIB", EMULATED_NCCL_OLD, 1);
     check_refused("\"nccl\":{\"registration\":\"local\"}", "devices=4", "unsupported",
@@ -361,7 +362,7 @@ TEST(a_size_that_does_not_fit_is_skipped)
     nccl_assert_all_ok();
     const char *why = json_get_str(json_array_get(nccl.results, 1), "skipped", "");
     assert_non_null(strstr(why, "needs 2 buffers of 32 MiB per rank"));
-    assert_non_null(strstr(why, "GPU's 64 MiB less a reserve of 8.0 MiB"));
+    assert_non_null(strstr(why, "GPU's 64 MiB, minus a reserve of 8.0 MiB"));
 }
 
 /* NCCL calls it an invalid argument, which would be the end of the case. rows: those that
@@ -393,10 +394,9 @@ static void check_fp8(const char *emulation, const char *rows, const char *reaso
 TEST(fp8_is_skipped_where_a_gpu_is_too_old)
 {
     check_fp8("devices=4,sm@2=80", "x--xxxx--xxxx--xxx",
-              "NCCL 2.28.9 reduces fp8 from compute capability 9.0 rank 2 8.0");
+              "NCCL 2.28.9 reduces fp8 only from compute capability 9.0 rank 2 8.0");
     check_fp8("devices=4,sm=89,nccl=22703", "x--x--x--x--x--xxx",
-              "NCCL 2.27.3 takes fp8 in its collectives from compute capability 9.0 "
-              "rank 0 8.9");
+              "NCCL 2.27.3 supports fp8 only from compute capability 9.0 rank 0 8.9");
     check_fp8("devices=4,sm=100", "xxxxxxxxxxxxxxxxxx", "");
 }
 

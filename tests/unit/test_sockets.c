@@ -239,7 +239,7 @@ static void *learn_late(void *arg)
 
     poll(NULL, 0, 10);
     while (!watch_check(self->links->watch))
-        tree_look(self->tree);
+        tree_poll(self->tree);
     return NULL;
 }
 

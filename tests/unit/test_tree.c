@@ -35,7 +35,7 @@ static void *look_after(void *arg)
     while (!is_over) {
         struct pollfd pollfd = {.fd = tree_fd(tree), .events = POLLIN};
         poll(&pollfd, 1, 50);
-        tree_look(tree);
+        tree_poll(tree);
     }
     return NULL;
 }
@@ -361,7 +361,7 @@ TEST(a_record_that_makes_no_sense_names_its_rank)
                          0);
         assert_null(tree_create(&config, &err));
         assert_int_equal(err.code, ERROR_PEER);
-        assert_mentions(err.text, "rank 1: malformed");
+        assert_mentions(err.text, "rank 1 malformed");
     }
     rendezvous_client_destroy(store);
     rendezvous_stub_stop(&stub);

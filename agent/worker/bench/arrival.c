@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* arrival.c - how late each rank comes to calls behind a barrier */
+/* arrival.c - how late each rank arrives at calls behind a barrier */
 #include "agent/worker/bench/arrival.h"
 
 #include <assert.h>
@@ -15,12 +15,12 @@
 #include "common/base/memory.h"
 #include "common/base/order_stat.h"
 
-/* Of the ranks that read one clock: the last that came to each barrier, and the first
- * that left it. */
+/* The ranks that read one clock: for each barrier the latest entry and the earliest exit.
+ */
 struct machine {
     uint64_t clock;
     struct arrival edge[ARRIVALS_MAX];
-    int64_t ahead_ns; /* of rank 0's clock */
+    int64_t ahead_ns; /* offset from the clock of rank 0 */
     double error_ns;
 };
 
@@ -38,7 +38,7 @@ void arrivals_init(struct arrivals *arrivals)
     memset(arrivals, 0, sizeof(*arrivals));
     hostid_text(getenv("RINGBENCH_HOSTID"), host);
     arrivals->clock = fnv1a(FNV1A_BEGIN, host, strlen(host));
-    /* A time namespace has its own. */
+    /* A time namespace has its own monotonic clock. */
     if (stat("/proc/self/ns/time", &info) == 0)
         arrivals->clock = fnv1a(arrivals->clock, &info.st_ino, sizeof(info.st_ino));
 }
@@ -56,7 +56,8 @@ size_t arrivals_bytes(int64_t n)
 
 /* ---- Clocks ---- */
 
-/* The machine of a rank's clock, or a new one; neighbours mostly share it. */
+/* The machine with this clock, or a new one. The previous rank's is tried first:
+ * neighbors usually share a host. */
 static int find_machine(struct machines *machines, int rank,
                         const struct arrivals *arrivals)
 {
@@ -88,7 +89,7 @@ static void add_rank(struct machines *machines, int rank, const struct arrivals 
     }
 }
 
-static void hold_against(const struct machine *first, int64_t n, struct machine *machine)
+static void find_offset(const struct machine *first, int64_t n, struct machine *machine)
 {
     int64_t low = INT64_MIN, high = INT64_MAX;
 
@@ -99,12 +100,12 @@ static void hold_against(const struct machine *first, int64_t n, struct machine 
         low = least > low ? least : low;
         high = most < high ? most : high;
     }
-    /* One that runs faster than the other may leave nothing between. */
+    /* low > high is possible if one clock runs faster than the other. */
     machine->ahead_ns = low + (high - low) / 2;
     machine->error_ns = fabs((double)(high - low)) / 2;
 }
 
-/* How far two of them may be off each other. */
+/* Fill in the offsets. Returns the largest uncertainty between two machines, in us. */
 static double compare_clocks(struct machines *machines, int64_t n)
 {
     double worst = 0, second = 0;
@@ -112,7 +113,7 @@ static double compare_clocks(struct machines *machines, int64_t n)
     for (int i = 1; i < machines->n; i++) {
         double error;
 
-        hold_against(&machines->list[0], n, &machines->list[i]);
+        find_offset(&machines->list[0], n, &machines->list[i]);
         error = machines->list[i].error_ns;
         second = error > worst ? worst : error > second ? error : second;
         worst = error > worst ? error : worst;
@@ -122,16 +123,15 @@ static double compare_clocks(struct machines *machines, int64_t n)
 
 /* ---- Arrivals ---- */
 
-/* On the machine's clock: less what it took the rank longer to leave the barrier than the
- * first of its machine. That is how ranks that share cores are let on, one of them as the
- * last each time, and nothing that one of them did. */
+/* The rank's arrival on its machine's clock, minus its delay in leaving the barrier.
+ * Ranks that share cores leave it one after another; that is scheduling, not lateness. */
 static int64_t came_ns(const struct machine *machine, const struct arrivals *rank,
                        int64_t i)
 {
     return rank->of[i].came_ns - (rank->of[i].out_ns - machine->edge[i].out_ns);
 }
 
-/* At call i, by rank from `step` to `step`; scratch: n. */
+/* Fill late_us[rank * calls + i] for call i. scratch holds n values. */
 static void add_call(const struct machines *machines, const struct arrivals *ranks, int n,
                      int64_t i, double *late_us, double *scratch)
 {

@@ -1,52 +1,54 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* arrival.h - how late each rank comes to calls behind a barrier, each by its own clock
+/* arrival.h - how late each rank arrives at calls behind a barrier, from unsynchronized
+ * clocks
  *
- * Nobody leaves a barrier before all have come to it, so one says between which limits
- * two clocks are apart: what one showed on the way in less what the other showed on the
- * way out, and the other way round. What the limits of several have in common holds the
- * offset (Marzullo and Owicki, "Maintaining the time in a distributed system", ACM
- * Operating Systems Review 19(3), 1985); its middle is taken and half of it is the error,
- * as half of the least round trip is of a clock that is asked (Cristian, "Probabilistic
- * clock synchronization", Distributed Computing 3, 1989). */
+ * No rank leaves a barrier before all ranks have entered it. Each barrier therefore
+ * bounds the offset between two clocks: A's entry minus B's exit is the lower bound, and
+ * A's exit minus B's entry the upper. The intersection of several barriers' intervals
+ * contains the offset (Marzullo and Owicki, "Maintaining the time in a distributed
+ * system", ACM Operating Systems Review 19(3), 1985). The estimate is its midpoint, and
+ * the error half its width, as in Cristian, "Probabilistic clock synchronization",
+ * Distributed Computing 3, 1989. */
 #ifndef RINGBENCH_WORKER_BENCH_ARRIVAL_H
 #define RINGBENCH_WORKER_BENCH_ARRIVAL_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define ARRIVALS_MAX 32 /* of a row: its first calls */
+#define ARRIVALS_MAX 32 /* recorded calls of a row: its first */
 
-/* Of one rank at one call, on its own clock. */
+/* One rank at one call, in nanoseconds of its own clock. */
 struct arrival {
-    int64_t in_ns, out_ns; /* before the barrier and behind it */
+    int64_t in_ns, out_ns; /* entered and left the barrier */
     int64_t came_ns;       /* about to call */
 };
 
-/* Of one rank, as they are exchanged. */
+/* One rank's arrivals, as ranks exchange them. */
 struct arrivals {
-    uint64_t clock; /* which one: ranks that share memory have it in common */
+    uint64_t clock; /* hash of the host's identity: equal if ranks read the same clock */
     int64_t n;
     struct arrival of[ARRIVALS_MAX];
 };
 
-/* None so far, on this process's clock. */
+/* Start empty, with this process's clock. */
 void arrivals_init(struct arrivals *arrivals);
 
-/* One more, or nothing when there are enough. */
+/* Record a call; ignored after ARRIVALS_MAX. */
 void arrivals_add(struct arrivals *arrivals, struct arrival arrival);
 
-/* The bytes of a record with the first n. */
+/* Bytes of a struct arrivals with its first n records. */
 size_t arrivals_bytes(int64_t n);
 
-/* By rank: how long after the middle one (of an even number the earlier of both) it came,
- * had all of its machine left the barrier with the first of them; the median over the
- * calls; all ranks have as many, one at least. error_us: how far
- * clocks may be off in that. ranks: n >= 1. */
+/* late_us[rank]: the rank's arrival minus the median rank's, as the median over the
+ * calls. The time that a rank left the barrier after the first rank of its host is
+ * subtracted. With an even number of ranks the earlier of the middle two is the median.
+ * error_us: the uncertainty from the clock offsets. n >= 1 ranks; all have the same
+ * number of records, at least one. */
 void arrivals_late_us(const struct arrivals *ranks, int n, double *late_us,
                       double *error_us);
 
-/* How long the last rank left a barrier after the first; the median over the barriers of
- * which there are records. As above. */
+/* The time between the first and the last rank's exit from a barrier, as the median over
+ * the recorded barriers. Arguments as above. */
 double arrivals_skew_us(const struct arrivals *ranks, int n);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* backend.h - what carries the bytes of a benchmark: one table per kind of memory and
- * network. The bench loop (bench.h) knows nothing else of it.
+/* backend.h - a backend runs the collectives: a table of functions for host memory, NCCL
+ * or the simulation. The bench loop (bench.h) uses only this table.
  *
- * A communicator belongs to one thread. Every call that takes one is made by all ranks in
- * the same order, but for read, write, fill, memory and the destroy functions. A call
- * that fails leaves the communicator usable only for abort and destroy. */
+ * A communicator belongs to one thread. All ranks make the same calls in the same order,
+ * except read, write, fill, memory and the destroy functions. After a failed call only
+ * abort and destroy may follow. */
 #ifndef RINGBENCH_WORKER_BENCH_BACKEND_H
 #define RINGBENCH_WORKER_BENCH_BACKEND_H
 
@@ -28,7 +28,7 @@ struct timed;
 struct timed_ns;
 struct watchdog;
 
-/* What a communicator is made from; borrowed until create returns, but for `stop`. */
+/* Arguments of create, borrowed until it returns unless a member says otherwise. */
 struct backend_env {
     int rank, world_size;
     int local_rank, local_world_size; /* among this agent's ranks */
@@ -37,22 +37,21 @@ struct backend_env {
     const char *node;    /* the node's name */
     const char *address; /* where other nodes reach this one; NULL: loopback */
     const char *hostid;  /* replaces the host identity; NULL: none */
-    const atomic_int *stop; /* non-zero: give up with ERROR_UNAVAILABLE, soon */
+    const atomic_int *stop; /* non-zero: return ERROR_UNAVAILABLE soon; outlives comm */
     int64_t timeout_ms;     /* for the whole of create */
-    /* Operations finished: an asynchronous backend adds what it sees end while it waits,
-     * so that long work does not look like a stall. NULL: nobody asks. */
+    /* Finished operations. An asynchronous backend updates the count while it waits, so
+     * that long work does not look like a stall. NULL: not counted. */
     _Atomic uint64_t *finished;
-    int64_t stall_ms;          /* after which the server gives the case up; 0: unknown */
-    struct watchdog *watchdog; /* for calls that may not return */
-    struct attempt_ear ear;    /* of addresses that cannot be reached; valid as `file` */
-    /* The case, valid as long as the communicator; NULL: none. */
-    const struct case_file *file;
-    /* Where the case has several communicators at once: this rank's. n_groups 0 or 1: all
-     * ranks form one, and the rest is not set. Barriers and exchanges are over all ranks
-     * of the case in any case, collectives over the group. */
+    int64_t stall_ms; /* the server ends a case that stalls this long; 0: unknown */
+    struct watchdog *watchdog;        /* guards calls that may hang */
+    struct attempt_observer observer; /* of unreachable addresses; outlives comm */
+    const struct case_file *file;     /* outlives the communicator; NULL: none */
+    /* A case may split its ranks into several communicators (groups). Collectives run
+     * within a group, barriers and exchanges over all ranks of the case. With n_groups 0
+     * or 1 all ranks form one group, and the members below are unset. */
     int n_groups, group;
-    int place, group_size; /* this rank within the group, which has so many */
-    const int *members;    /* the group's ranks; valid as long as the communicator */
+    int place, group_size; /* this rank's number in its group, and the group's size */
+    const int *members;    /* the group's ranks in the case; outlives the communicator */
 };
 
 static inline bool backend_env_is_split(const struct backend_env *env)
@@ -65,7 +64,6 @@ static inline int backend_env_rank(const struct backend_env *env)
     return backend_env_is_split(env) ? env->place : env->rank;
 }
 
-/* For what connects all ranks of the case. */
 static inline struct tree_config backend_env_tree(const struct backend_env *env)
 {
     return (struct tree_config){.rank = env->rank,
@@ -75,7 +73,7 @@ static inline struct tree_config backend_env_tree(const struct backend_env *env)
                                 .hostid = env->hostid,
                                 .stop = env->stop,
                                 .timeout_ms = env->timeout_ms,
-                                .ear = env->ear};
+                                .observer = env->observer};
 }
 
 static inline int backend_env_size(const struct backend_env *env)
@@ -83,9 +81,9 @@ static inline int backend_env_size(const struct backend_env *env)
     return backend_env_is_split(env) ? env->group_size : env->world_size;
 }
 
-/* One collective. With layout L of collective_layout(): send holds L.send_count elements,
- * recv L.recv_count; both lie in the buffers that alloc gave. Ranks are the
- * communicator's. */
+/* One call of a collective. send and recv point into the buffers of alloc and hold
+ * send_count and recv_count elements of collective_layout(). Ranks are those of the
+ * communicator. */
 struct backend_call {
     enum collective_kind kind;
     enum dtype dtype;
@@ -94,19 +92,19 @@ struct backend_call {
     const void *send;
     void *recv;
     size_t count;
-    const struct traffic_plan *traffic; /* of alltoallv, else NULL */
-    /* The first and the last of calls that are submitted as one where the backend can. */
+    const struct traffic_plan *traffic; /* alltoallv; else NULL */
+    /* The first and the last call of a submission: ncclGroupStart and ncclGroupEnd. */
     bool opens_batch, closes_batch;
 };
 
-/* What this rank may allocate for send and receive buffer together. */
+/* Bytes that this rank may allocate for the send and receive buffers together. */
 struct backend_memory {
     uint64_t bytes;
-    char text[200]; /* how the figure came about, for a person */
+    char text[200]; /* how `bytes` was determined, for a person */
 };
 
-/* What the receive buffer of a rank that receives nothing holds before the call, and so
- * after it: this in every byte, but its own input from one element to before another. */
+/* The receive buffer of a rank that receives nothing, which the call must not change:
+ * `byte` everywhere, except the rank's own input in elements own .. own_end-1. */
 struct backend_untouched {
     unsigned char byte;
     uint64_t own, own_end;
@@ -118,56 +116,56 @@ struct backend_compare {
     int rank;
     unsigned ulps;
     uint64_t first, end;
-    const struct backend_untouched *untouched; /* NULL: it receives */
+    const struct backend_untouched *untouched; /* NULL: the rank receives */
 };
 
 struct backend_wrong {
     uint64_t count;
-    uint64_t first; /* index of the first one; only when count is not 0 */
+    uint64_t first; /* index of the first wrong element, if count > 0 */
 };
 
-/* Optional groups of a backend's functions: a backend has all of a group or none of it.
- */
+/* The four tables that follow are optional. A table has all of its functions. */
 
-/* The check's work where the data is. Both return 1 when that is not possible here; then
- * it is done through write and read. */
+/* Generate and compare data on the device. A function returns 1 if the device cannot; the
+ * host then does it through write and read. */
 struct backend_check {
-    /* What `rank` sends, `count` elements from the first. */
+    /* Write the first `count` elements that `rank` sends. */
     int (*put_input)(struct backend_comm *comm, const struct pattern *pattern, int rank,
                      size_t count, void *to, struct error *err);
-    /* Compare elements first .. end-1 of call->recv with what `rank` must receive, up to
-     * `ulps` apart. */
+    /* Compare elements first .. end-1 of call->recv with the expected result of `rank`.
+     * Elements may differ by `ulps` units in the last place. */
     int (*find_wrong)(struct backend_comm *comm, const struct backend_compare *compare,
                       struct backend_wrong *out, struct error *err);
 };
 
-/* What is begun between begin and end is recorded, not run, as long as nothing is waited
- * for. */
+/* Graph capture (CUDA graphs). Calls between begin and end are recorded, not run. They
+ * must not be waited for. */
 struct backend_graph {
-    /* How often a row's timed calls are to be run that way; 0: they are not. */
+    /* Launches of the graph per row; 0: no graph. */
     long (*replays)(const struct backend_comm *comm);
     int (*begin)(struct backend_comm *comm, struct error *err);
     int (*end)(struct backend_comm *comm, struct error *err);
-    /* In place of run: begin all of it. The call counts for nothing. */
+    /* Launch the graph. Has the type of run; `call` is ignored. */
     int (*replay)(struct backend_comm *comm, const struct backend_call *call,
                   struct error *err);
-    void (*drop)(struct backend_comm *comm); /* forget it, once it has ended */
+    void (*drop)(
+        struct backend_comm *comm); /* destroy the graph, after its last launch */
 };
 
-/* Events of the device between submissions. Without: the host's clock will do, since
- * calls are done when they return. */
+/* Device events around submissions, to time each one. A backend without these is timed by
+ * the host's clock: its calls are complete when they return. */
 struct backend_laps {
     int (*begin)(struct backend_comm *comm, long n, struct error *err);
-    /* In place of the backend's own, n submissions and a wait: with an event before each
-     * and one behind the last. */
+    /* Replace the backend's run and wait for n submissions: an event is recorded before
+     * each submission and one after the last. */
     int (*run)(struct backend_comm *comm, const struct backend_call *call,
                struct error *err);
     int (*wait)(struct backend_comm *comm, struct error *err);
-    /* After the wait: the time of submission i. */
+    /* After the wait: time of submission i. */
     int (*us)(struct backend_comm *comm, long i, double *us, struct error *err);
 };
 
-/* How calls take time that only a model tells, in place of the functions of timed.h. */
+/* Replacements for the loops of timed.h if a model computes the times. */
 struct backend_timing {
     int64_t (*now_ns)(const struct backend_comm *comm); /* NULL: CLOCK_MONOTONIC */
     int (*back_to_back)(struct timed *timed, struct timed_ns *out, struct error *err);
@@ -178,89 +176,91 @@ struct backend_timing {
 
 struct backend {
     const char *name;
-    unsigned collectives, dtypes, redops; /* bit masks of what it can do */
-    /* How far the average of floating point numbers may be off, in units in the last
-     * place: 0 where sums are divided, more where inputs are scaled beforehand. */
+    unsigned collectives, dtypes, redops; /* bit masks of the supported ones */
+    /* Allowed error of a floating-point average, in units in the last place. 0 if the sum
+     * is divided; more if inputs are scaled before the sum. */
     unsigned avg_ulps;
     bool is_async; /* run only enqueues; wait returns when the work is complete */
-    /* Nothing real is measured: probe, hello and every row say so. */
-    bool is_emulated;  /* stand-ins for libraries move the bytes */
-    bool is_simulated; /* no bytes are moved at all */
+    /* No real measurement: probe, hello and every row are marked. */
+    bool is_emulated;  /* test libraries replace CUDA and NCCL, and move the bytes */
+    bool is_simulated; /* no bytes are moved */
 
-    /* Optional: load these libraries, and set the members that depend on them. Called
-     * once, before the other functions. Hangs if the driver does. */
+    /* Optional: load these libraries and set the members that depend on them. Called
+     * once, before all other functions. Hangs if the driver hangs. */
     const char *libraries;
     void (*load)(struct backend *backend);
 
-    /* {"available","reason","devices"} for --probe; a new reference, never NULL unless
-     * memory is out. Takes no communicator and may be called without any device. */
+    /* {"available","reason","devices"} for --probe: a new reference, NULL only if out of
+     * memory. Must work without a device. */
     json_t *(*probe)(void);
 
     struct backend_comm *(*create)(const struct backend_env *env, struct error *err);
-    /* Optional second half of create, for what can fail with work under way: after a
-     * failure only abort may follow. */
+    /* Optional second half of create, which may fail with work in flight: then only abort
+     * may follow. */
     int (*connect)(struct backend_comm *comm, const struct backend_env *env,
                    struct error *err);
-    /* Orderly end: tree_leave once the peers need nothing more of this rank. NULL is
-     * fine.
+    /* Orderly end. Calls tree_leave when no peer needs this rank any more. Accepts NULL.
      */
     void (*destroy)(struct backend_comm *comm);
-    /* End without waiting for anyone, also while work hangs. */
+    /* End without waiting for peers or for work that hangs. */
     void (*abort)(struct backend_comm *comm);
 
-    /* A summary for the event `phase: connected`: a string. */
+    /* The transport as a string, for the event `phase: connected`. */
     json_t *(*transport)(struct backend_comm *comm);
     /* Optional: further keys of that event, a new object. */
     json_t *(*details)(struct backend_comm *comm);
-    /* Optional: add to a row what must be known wherever it is shown. */
+    /* Optional: add marks that every display of the row must show. */
     void (*mark)(const struct backend_comm *comm, json_t *row);
 
-    /* Optional: keys of the event `done`, a new object; before destroy, when all went
-     * well. */
+    /* Optional: keys of the event `done`, a new object. Called before destroy, after
+     * success. */
     json_t *(*report)(struct backend_comm *comm);
 
     int (*memory)(struct backend_comm *comm, struct backend_memory *out,
                   struct error *err);
-    /* Optional: why such a call can't be made on these GPUs; false: it can. The same on
-     * all ranks of the case. */
+    /* Optional: true, with the reason, if the call is not possible on these GPUs. All
+     * ranks of the case get the same answer. */
     bool (*refuses)(const struct backend_comm *comm, const struct backend_call *call,
                     char *reason, size_t size);
-    /* Two buffers of `bytes` each, at least 4096-byte aligned, touched. Once. */
+    /* Allocate two buffers of `bytes` each, aligned to 4096 bytes, with all pages mapped.
+     * Called once. */
     int (*alloc)(struct backend_comm *comm, size_t bytes, void **send, void **recv,
                  struct error *err);
 
-    /* These three are optional; without them buffers are host memory. Move bytes between
-     * host memory and a buffer; complete on return. */
+    /* write, read and fill are optional: without them the buffers are host memory. They
+     * are complete on return. */
     int (*write)(struct backend_comm *comm, void *to, const void *host, size_t len,
                  struct error *err);
     int (*read)(struct backend_comm *comm, void *host, const void *from, size_t len,
                 struct error *err);
-    /* Repeat the `size` bytes (1, or whole elements of up to 64 KiB) over `len` bytes. */
+    /* Repeat `size` bytes over `len` bytes. `size` is 1, or whole elements up to 64 KiB.
+     */
     int (*fill)(struct backend_comm *comm, void *to, const void *element, size_t size,
                 size_t len, struct error *err);
 
-    /* Begin a collective; it may still be under way on return. */
+    /* Begin a collective. With is_async its work may continue after the return. */
     int (*run)(struct backend_comm *comm, const struct backend_call *call,
                struct error *err);
-    /* Everything begun is complete on this rank: results readable. NULL: it is so when
-     * run returns. */
+    /* Wait until all work is complete on this rank and results are readable. NULL: work
+     * is complete when run returns. */
     int (*wait)(struct backend_comm *comm, struct error *err);
-    /* Optional: this rank is late by so much for the next operation; NULL: sleep. */
+    /* Optional, for FAULT_SLOW: delay this rank's next operation. NULL: sleep. */
     int (*be_late)(struct backend_comm *comm, long us, struct error *err);
 
-    /* Optional: the next call is the first of a row, before any that is timed. */
+    /* Optional: start observing the algorithm; the next call is a row's first warm-up
+     * call. */
     void (*watch)(struct backend_comm *comm);
-    /* Optional: it has ended, and this is how it was done; out is zero. */
+    /* Optional: that call has ended; fill in how it was done. *out is zero. */
     void (*choice)(struct backend_comm *comm, const struct backend_call *call,
                    struct choice *out);
 
-    const struct backend_check *check;   /* NULL: on the host */
-    const struct backend_graph *graph;   /* NULL: calls are not recorded */
-    const struct backend_laps *laps;     /* NULL: the host's clock */
-    const struct backend_timing *timing; /* NULL: timed.h measures */
+    const struct backend_check *check;   /* NULL: checks run on the host */
+    const struct backend_graph *graph;   /* NULL: no graphs */
+    const struct backend_laps *laps;     /* NULL: the host's clock is used */
+    const struct backend_timing *timing; /* NULL: timed.h is used */
 };
 
-/* Say on an object of the worker's output (may be NULL) that it is not measured. */
+/* Mark an object of the worker's output (may be NULL) as emulated or simulated. */
 static inline void backend_mark_unreal(const struct backend *backend, json_t *object)
 {
     if (object && backend->is_emulated)

@@ -15,7 +15,6 @@
 #define READER_NS 1000000
 #define ELEMENT_MAX 8 /* bytes */
 
-/* Row `number` of the plan. */
 static int lay_out(const struct bench *bench, size_t number, struct bench_row *out,
                    struct error *err)
 {
@@ -27,7 +26,7 @@ static int lay_out(const struct bench *bench, size_t number, struct bench_row *o
                        err);
 }
 
-/* Where the call's buffers begin, and how often a row fits behind itself. */
+/* Set the call's buffers, and the number of offsets over which calls rotate. */
 static void place(const struct bench *bench, struct bench_row *row)
 {
     size_t element = dtype_size(row->row.dtype) * (size_t)bench_place(bench);
@@ -47,7 +46,7 @@ static void place(const struct bench *bench, struct bench_row *row)
     assert(row->offsets >= 1);
 }
 
-/* Why a row cannot be run; false if it can. */
+/* True, with the reason, if the row cannot be run. */
 static bool must_skip(const struct bench *bench, const struct bench_row *row,
                       char reason[ROW_REASON_MAX])
 {
@@ -56,7 +55,7 @@ static bool must_skip(const struct bench *bench, const struct bench_row *row,
            row_must_skip(row, &bench->memory, reason);
 }
 
-/* The poorest rank's share counts for all. */
+/* All ranks plan with the share of the rank that has least memory. */
 static int plan_memory(struct bench *bench, struct error *err)
 {
     int n = bench->file->world_size, poorest = 0;
@@ -105,8 +104,8 @@ static int allocate(struct bench *bench, struct error *err)
     return 0;
 }
 
-/* Whoever reads the events is awake now and wants a core: better here than in the timed
- * calls of the next row. */
+/* The process that reads the events now needs a core. Let it run here rather than during
+ * the next row's timed calls. */
 static void let_reader_run(void)
 {
     struct timespec pause = {.tv_nsec = READER_NS};
@@ -114,18 +113,18 @@ static void let_reader_run(void)
     nanosleep(&pause, NULL);
 }
 
-/* A simulation has no data. */
+/* A simulation has no data to check. */
 static bool is_checked(const struct bench *bench, const struct bench_row *row)
 {
     return bench->file->spec->check > 0 && !bench->backend->is_simulated &&
            (!row->row.in_place || collective_facts(row->row.collective)->checks_in_place);
 }
 
-/* What came of a row, by group. */
+/* Figures and errors of a row, by group. */
 struct outcome {
     struct measurement *figures;
     uint64_t *wrong;
-    json_t **errors; /* NULL where nothing was checked */
+    json_t **errors; /* NULL: not checked */
 };
 
 static void outcome_init(struct outcome *outcome, int n_groups)
@@ -155,8 +154,8 @@ static void report(const struct bench *bench, json_t *result)
     events_emit(bench->events, "result", result);
 }
 
-/* Rank 0: the rows of all groups, from number `first` on. outcome NULL: all are skipped.
- */
+/* On rank 0: report the rows of all groups, starting with row `first` of the plan.
+ * outcome NULL: all are skipped. */
 static int report_groups(const struct bench *bench, size_t first, struct outcome *outcome,
                          struct error *err)
 {
@@ -206,7 +205,8 @@ static int run_row(struct bench *bench, const struct bench_row *row, size_t firs
     return status;
 }
 
-/* Whether some group can do its row of those from number `first` on; -1: failed. */
+/* 1 if at least one group can run its row, starting with row `first`; 0 if none; -1 on
+ * failure. */
 static int can_any(const struct bench *bench, size_t first, struct error *err)
 {
     bool can = false;
@@ -223,7 +223,7 @@ static int can_any(const struct bench *bench, size_t first, struct error *err)
     return can;
 }
 
-/* The rows of all groups, from number `first` on, at the same time. */
+/* Run the rows of all groups at the same time, starting with row `first`. */
 static int do_rows(struct bench *bench, size_t first, struct error *err)
 {
     int can = can_any(bench, first, err), status = 0;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_state.c - what the parts of a benchmark share: the case, its buffers, its peers
- */
+/* bench_state.c - the state that the bench files share: case, buffers, peers */
 #include "agent/worker/bench/bench_state.h"
 
 #include <string.h>

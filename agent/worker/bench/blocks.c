@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* blocks.c - the blocks of a row, of all ranks */
+/* blocks.c - the blocks of a row: every rank's times, and the decision whether to stop */
 #include "agent/worker/bench/blocks.h"
 
 #include <assert.h>
@@ -11,7 +11,8 @@
 #include "common/base/memory.h"
 #include "common/base/order_stat.h"
 
-/* What a rank tells the others: so many numbers, n of the third and of the fourth kind.
+/* A rank's part of an exchange: elapsed time, idle flag, then n times and n enqueue
+ * times.
  */
 enum part { ELAPSED_S, IS_IDLE, TIMES };
 #define PART(n) (TIMES + 2 * (size_t)(n))
@@ -62,20 +63,20 @@ void blocks_tell(struct blocks *blocks, bool is_idle, double elapsed_s)
     blocks->own[IS_IDLE] = is_idle ? 1 : 0;
 }
 
-/* ---- What all ranks measured ---- */
+/* ---- The exchange ---- */
 
 static double *of_group(const struct blocks *blocks, double *values, int group)
 {
     return values + (size_t)group * (size_t)rule_of(blocks)->max;
 }
 
-/* Of what all ranks told: the numbers of one. */
+/* One rank's part of the latest exchange of n blocks. */
 static const double *part_of(const struct blocks *blocks, int rank, long n)
 {
     return blocks->parts + (size_t)rank * PART(n);
 }
 
-static void take_means(struct blocks *blocks, long n)
+static void add_means(struct blocks *blocks, long n)
 {
     const struct split_groups *groups = &blocks->bench->file->groups;
 
@@ -92,8 +93,8 @@ static void take_means(struct blocks *blocks, long n)
     }
 }
 
-/* A block that took long counts no more than another. */
-static void take_shares(struct blocks *blocks, long n)
+/* Shares are relative to each block's mean, so that long blocks have no more weight. */
+static void add_shares(struct blocks *blocks, long n)
 {
     const struct split_groups *groups = &blocks->bench->file->groups;
 
@@ -109,20 +110,20 @@ static void take_shares(struct blocks *blocks, long n)
     }
 }
 
-/* The ranks have added the same number of blocks, so their parts are of one length. */
+/* All ranks have added the same number of blocks, so their parts have the same length. */
 int blocks_share(struct blocks *blocks, long n, struct error *err)
 {
     if (bench_allgather(blocks->bench, blocks->own, PART(n) * sizeof(double),
                         blocks->parts, err))
         return -1;
-    take_means(blocks, n);
-    take_shares(blocks, n);
+    add_means(blocks, n);
+    add_shares(blocks, n);
     blocks->n_before = blocks->n;
     blocks->n += n;
     return 0;
 }
 
-/* ---- What follows ---- */
+/* ---- Statistics ---- */
 
 double blocks_latest_us(const struct blocks *blocks)
 {
@@ -140,7 +141,7 @@ double blocks_latest_us(const struct blocks *blocks)
     return slowest;
 }
 
-/* A group's values in rising order; valid until the next call. */
+/* A group's values in rising order; valid until the next call of this function. */
 static const double *sorted_of(const struct blocks *blocks, double *values, int group)
 {
     size_t n = (size_t)blocks->n;
@@ -190,7 +191,7 @@ static void fill_quantiles(const struct blocks *blocks, const double *sorted,
     out->p95_us = order_stat_quantile(sorted, n, 0.95);
 }
 
-/* The ranks' shares of the blocks' times, applied to the median: so their mean is it. */
+/* Scale each rank's mean share by the median, so that the ranks' mean is the median. */
 static void fill_ranks(const struct blocks *blocks, int group, struct measurement *out)
 {
     const struct split_groups *groups = &blocks->bench->file->groups;

@@ -52,10 +52,8 @@ static int read_fault(struct fault *fault, const json_t *json, struct error *err
     for (int i = FAULT_WRONG; i <= FAULT_NO_JOIN; i++)
         if (strcmp(kind, kinds[i]) == 0)
             fault->kind = (enum fault_kind)i;
-    if (fault->kind == FAULT_NONE) {
-        return error_set(err, ERROR_INVALID, "case: fault kind \"%s\" is not known",
-                         kind);
-    }
+    if (fault->kind == FAULT_NONE)
+        return error_set(err, ERROR_INVALID, "case: unknown fault kind \"%s\"", kind);
     fault->rank = (int)json_get_int(json, "rank", 0);
     fault->row = (uint64_t)json_get_int(json, "row", 0);
     fault->index = (uint64_t)json_get_int(json, "index", 0);
@@ -64,7 +62,6 @@ static int read_fault(struct fault *fault, const json_t *json, struct error *err
     return 0;
 }
 
-/* The ranks of one node. */
 static int read_node(struct case_file *file, const char *name, int ranks, int *rank)
 {
     for (int last = *rank + ranks; *rank < last; (*rank)++) {
@@ -75,7 +72,7 @@ static int read_node(struct case_file *file, const char *name, int ranks, int *r
     return 0;
 }
 
-/* "placed": optional, [name, ranks] of each in the order of ranks; see placed.h. */
+/* "placed" is optional: [name, ranks] per node in the order of ranks (placed.h). */
 static int read_nodes(struct case_file *file, const json_t *json, struct error *err)
 {
     const json_t *array = json_object_get(json, "placed"), *item;
@@ -94,8 +91,8 @@ static int read_nodes(struct case_file *file, const json_t *json, struct error *
         if (placed_read(item, &entry) ||
             placed_count(&entry) * entry.ranks > (long)(n - rank)) {
             return error_set(err, ERROR_INVALID,
-                             "case: placed[%zu] must be a name and how many of the %d "
-                             "ranks it has",
+                             "case: placed[%zu] must be a node's name and how many of "
+                             "the %d ranks run there",
                              i, n);
         }
         for (long k = 0; k < placed_count(&entry); k++) {
@@ -109,7 +106,7 @@ static int read_nodes(struct case_file *file, const json_t *json, struct error *
                                  rank, n);
 }
 
-/* By rank, as read_nodes has found them: the number of its node and its place there. */
+/* For each rank: the index of its node, and its local rank there. After read_nodes. */
 static void place_ranks(const struct case_file *file, int *node_of, int *local_rank)
 {
     for (int rank = 1; file->nodes && rank < file->world_size; rank++) {
@@ -120,7 +117,7 @@ static void place_ranks(const struct case_file *file, int *node_of, int *local_r
     }
 }
 
-/* Which ranks form communicators, and so the rows; after read_nodes. */
+/* Derive the communicators, and from them the rows. After read_nodes. */
 static int form_groups(struct case_file *file, struct error *err)
 {
     size_t n = (size_t)file->world_size;
@@ -142,7 +139,7 @@ static int form_groups(struct case_file *file, struct error *err)
     return 0;
 }
 
-static int parse(struct case_file *file, json_t *json, bool heed_faults,
+static int parse(struct case_file *file, json_t *json, bool allow_faults,
                  struct error *err)
 {
     if (!json_is_object(json))
@@ -161,15 +158,16 @@ static int parse(struct case_file *file, json_t *json, bool heed_faults,
         return -1;
     if (!file->spec->fault)
         return 0;
-    if (!heed_faults) {
-        return error_set(err, ERROR_INVALID,
-                         "case: a fault is asked for, and this node allows none: start "
-                         "its agent with RINGBENCH_ALLOW_FAULTS=1");
+    if (!allow_faults) {
+        return error_set(
+            err, ERROR_INVALID,
+            "case: the spec injects a fault, which this node does not allow. "
+            "Start its agent with RINGBENCH_ALLOW_FAULTS=1");
     }
     return read_fault(&file->fault, file->spec->fault, err);
 }
 
-struct case_file *case_file_parse(json_t *json, bool heed_faults, struct error *err)
+struct case_file *case_file_parse(json_t *json, bool allow_faults, struct error *err)
 {
     struct case_file *file = calloc(1, sizeof(*file));
 
@@ -177,14 +175,14 @@ struct case_file *case_file_parse(json_t *json, bool heed_faults, struct error *
         error_set(err, ERROR_MEMORY, "case: out of memory");
         return NULL;
     }
-    if (parse(file, json, heed_faults, err)) {
+    if (parse(file, json, allow_faults, err)) {
         case_file_destroy(file);
         return NULL;
     }
     return file;
 }
 
-struct case_file *case_file_read(const char *path, bool heed_faults, struct error *err)
+struct case_file *case_file_read(const char *path, bool allow_faults, struct error *err)
 {
     json_t *json = json_read_file(path, CASE_BYTES_MAX, err);
 
@@ -192,7 +190,7 @@ struct case_file *case_file_read(const char *path, bool heed_faults, struct erro
         error_prefix(err, "case");
         return NULL;
     }
-    struct case_file *file = case_file_parse(json, heed_faults, err);
+    struct case_file *file = case_file_parse(json, allow_faults, err);
     json_decref(json);
     return file;
 }

@@ -14,20 +14,20 @@
 #include "common/spec/series.h"
 #include "common/spec/split.h"
 
-/* What follows each submission of calls in the timed loop; nccl-tests' -z. */
+/* What follows each submission in the timed loop: nccl-tests' -z. */
 enum blocking {
     BLOCKING_NONE,
-    BLOCKING_WAIT_BARRIER,  /* wait for it, then a barrier, both timed */
-    BLOCKING_WAIT,          /* wait for it */
-    BLOCKING_EACH_ITERATION /* wait, timed; then a barrier that is not */
+    BLOCKING_WAIT_BARRIER,  /* a wait and a barrier, both timed */
+    BLOCKING_WAIT,          /* a wait, timed */
+    BLOCKING_EACH_ITERATION /* a timed wait, then a barrier that is not timed */
 };
 
-/* What a test makes go wrong. */
+/* Faults that a test injects into one rank. */
 enum fault_kind {
     FAULT_NONE,
     FAULT_WRONG,  /* one wrong element in a checked result */
     FAULT_DIE,    /* SIGKILL itself in the middle of a row */
-    FAULT_HANG,   /* take no further part, until told to stop */
+    FAULT_HANG,   /* stop calling, until a stop is requested */
     FAULT_SLOW,   /* sleep before each operation */
     FAULT_NO_JOIN /* never join the store */
 };
@@ -36,27 +36,27 @@ struct fault {
     enum fault_kind kind;
     int rank;
     uint64_t row, index;
-    uint64_t op; /* hang, die: before this operation, counted from 1; 0: by row */
-    long us;
+    uint64_t op; /* hang, die: before this operation, counted from 1; 0: use `row` */
+    long us;     /* slow: the delay */
 };
 
 struct case_file {
     char *run;          /* id */
-    char *store_secret; /* what keys in the store begin with, or NULL */
+    char *store_secret; /* prefix of the keys in the store, or NULL */
     long number, attempt, repeat;
     int world_size;
-    struct run_spec *spec;      /* as far as it stands in the file */
-    struct split_groups groups; /* the communicators; mostly one */
+    struct run_spec *spec;      /* only the members that the file has */
+    struct split_groups groups; /* one per communicator; usually one */
     struct series_plan plan;    /* the rows; borrows the spec's arrays */
     uint64_t seed;
     struct fault fault;
-    char **nodes; /* the node of each rank, or NULL where the case does not say */
+    char **nodes; /* the node of each rank; NULL: not in the file */
 };
 
-/* Read a case. Without heed_faults a fault in it is refused. ERROR_INVALID names the
- * first field that is wrong. */
-struct case_file *case_file_read(const char *path, bool heed_faults, struct error *err);
-struct case_file *case_file_parse(json_t *json, bool heed_faults, struct error *err);
+/* Read a case. Unless allow_faults is set, a case with a fault is refused. ERROR_INVALID
+ * names the first wrong field. */
+struct case_file *case_file_read(const char *path, bool allow_faults, struct error *err);
+struct case_file *case_file_parse(json_t *json, bool allow_faults, struct error *err);
 void case_file_destroy(struct case_file *file);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* check.c - whether a collective gives the right result */
+/* check.c - compare every element of a collective's result, on every rank */
 #include "agent/worker/bench/check.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ struct wrong_element {
     char expected[PATTERN_TEXT_MAX], got[PATTERN_TEXT_MAX];
 };
 
-/* One rank's findings, as they are exchanged. */
+/* One rank's wrong elements, as ranks exchange them. */
 struct findings {
     uint64_t wrong;
     uint32_t kept;
@@ -30,12 +30,12 @@ struct check {
     struct pattern *pattern;
     size_t element;
     char *expected, *got;               /* BLOCK_BYTES each */
-    bool receives;                      /* the rank, in the row's call */
-    struct backend_untouched untouched; /* where it does not */
-    struct findings findings;           /* this rank's, of the pass */
+    bool receives;                      /* this rank gets a result in the row's call */
+    struct backend_untouched untouched; /* if it gets none */
+    struct findings findings;           /* of this rank */
 };
 
-/* The whole receive side is poisoned, then the input written: in place they overlap. */
+/* Poison the receive side before writing the input: in place, they overlap. */
 static int write_inputs(struct check *check, struct error *err)
 {
     struct bench *bench = check->bench;
@@ -103,7 +103,7 @@ static void compare_block(struct check *check, uint64_t first, size_t count)
     }
 }
 
-/* What a rank receives in an alltoallv. */
+/* Expected elements of an alltoallv. */
 static void expect_traffic(const struct check *check, uint64_t first, size_t count)
 {
     const struct traffic_plan *plan = check->row->call.traffic;
@@ -120,7 +120,7 @@ static void expect_traffic(const struct check *check, uint64_t first, size_t cou
     }
 }
 
-/* Elements of the receive buffer as they have to be after the call. */
+/* Fill check->expected with elements first .. first+count-1 of the receive buffer. */
 static void expect(struct check *check, uint64_t first, size_t count)
 {
     const struct backend_untouched *untouched = &check->untouched;
@@ -146,7 +146,7 @@ static void expect(struct check *check, uint64_t first, size_t count)
     }
 }
 
-/* An element that the device calls wrong, as the host sees it. */
+/* Compare on the host an element that differs on the device, and keep it. */
 static int note_found(struct check *check, uint64_t index, struct error *err)
 {
     const struct backend_call *call = &check->row->call;
@@ -157,7 +157,7 @@ static int note_found(struct check *check, uint64_t index, struct error *err)
         return -1;
     if (is_right(check, check->expected, check->got)) {
         return error_set(err, ERROR_INTERNAL,
-                         "check: element %llu is wrong to the device, but right to the "
+                         "check: element %llu is wrong on the device, but right on the "
                          "host",
                          (unsigned long long)index);
     }
@@ -165,7 +165,7 @@ static int note_found(struct check *check, uint64_t index, struct error *err)
     return 0;
 }
 
-/* 1: the device cannot. */
+/* Returns 1 if the device cannot compare. */
 static int compare_on_device(struct check *check, struct error *err)
 {
     struct bench *bench = check->bench;
@@ -190,7 +190,7 @@ static int compare_on_device(struct check *check, struct error *err)
     return status;
 }
 
-/* In place the send buffer lies in the receive buffer. */
+/* In place, the send buffer lies in the receive buffer. */
 static struct backend_untouched untouched_of(const struct check *check)
 {
     const struct collective_layout *layout = &check->row->layout;
@@ -231,7 +231,7 @@ static int compare(struct check *check, struct error *err)
     return 0;
 }
 
-/* Tests: spoil one element of this rank's result. */
+/* FAULT_WRONG: flip bits of one element of this rank's result. */
 static int spoil(struct check *check, struct error *err)
 {
     struct bench *bench = check->bench;
@@ -249,7 +249,7 @@ static int spoil(struct check *check, struct error *err)
     return bench_write(bench, at, element, check->element, err);
 }
 
-/* The one call; as a graph where the timed ones are. */
+/* The checked call. It is launched as a graph if the row's timed calls are. */
 static int run_call(struct check *check, struct error *err)
 {
     struct bench *bench = check->bench;
@@ -281,7 +281,7 @@ static int one_pass(struct check *check, struct error *err)
     }
     if (write_inputs(check, err) || bench_barrier(bench, err) || run_call(check, err))
         return -1;
-    /* Nobody writes the next pass's input into what a peer still reads. */
+    /* No rank may write the next pass's input while a peer still reads this one. */
     if (bench_barrier(bench, err) || spoil(check, err))
         return -1;
     return compare(check, err);
@@ -300,7 +300,7 @@ static void list_errors(const struct findings *found, int rank, json_t *errors)
     }
 }
 
-/* Sum up by group; true if there is anything to list. */
+/* Add the ranks' counts to their groups'. True if any element is wrong. */
 static bool add_counts(const struct check *check, const uint64_t *counts, uint64_t *wrong)
 {
     const struct split_groups *groups = &check->bench->file->groups;
@@ -334,7 +334,6 @@ static int combine(struct check *check, uint64_t *wrong, json_t **errors, bool *
     return status;
 }
 
-/* Other data in every row and pass. */
 static uint64_t pass_seed(const struct check *check, long pass)
 {
     uint64_t row = check->row->row.row;
@@ -343,7 +342,6 @@ static uint64_t pass_seed(const struct check *check, long pass)
            (uint64_t)pass;
 }
 
-/* As in nccl-tests a pass with wrong elements is the last one. */
 static int run_passes(struct check *check, long passes, uint64_t *wrong, json_t **errors,
                       struct error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* check.h - whether a collective gives the right result, every element on every rank */
+/* check.h - compare every element of a collective's result, on every rank */
 #ifndef RINGBENCH_WORKER_BENCH_CHECK_H
 #define RINGBENCH_WORKER_BENCH_CHECK_H
 
@@ -9,10 +9,10 @@
 
 #define CHECK_ERRORS_MAX 8
 
-/* Run the row's collective `passes` times on fresh inputs, into poisoned buffers, and
- * compare; a pass with wrong elements is the last one. By group of ranks: the wrong
- * elements over its ranks, and the first of them as {"rank","index","expected","got"},
- * new arrays (rank: of the case). A collective call. */
+/* Run the row's collective up to `passes` times on fresh inputs and poisoned receive
+ * buffers. A pass with wrong elements is the last, as in nccl-tests. A collective call.
+ * wrong[group]: wrong elements over its ranks. errors[group]: a new array of the first
+ * ones, {"rank","index","expected","got"}, with the rank in the case. */
 int check_row(struct bench *bench, const struct bench_row *row, long passes,
               uint64_t *wrong, json_t **errors, struct error *err);
 

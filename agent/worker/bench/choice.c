@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* choice.c - how a collective was done, as far as the library that did it tells */
+/* choice.c - NCCL's choice for a collective */
 #include "agent/worker/bench/choice.h"
 
 #include <ctype.h>
@@ -25,7 +25,7 @@ void choice_add(struct choice *choice, const struct choice *other)
     }
 }
 
-/* a is not terminated. */
+/* Compare `length` bytes of a with b, ignoring case and '_'. */
 static bool is_name(const char *a, size_t length, const char *b)
 {
     const char *end = a + length;
@@ -61,7 +61,7 @@ bool choice_is_requested(const char *setting, enum collective_kind kind, const c
 {
     bool is_requested = true;
 
-    /* A later part counts more than an earlier one, as in NCCL. */
+    /* Later parts override earlier ones, as in NCCL. */
     while (setting && *setting) {
         size_t length = strcspn(setting, ";");
         const char *colon = memchr(setting, ':', length);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* choice.h - how a collective was done, as far as the library that did it tells: the row
- * field `nccl` */
+/* choice.h - NCCL's choice for a collective: algorithm, protocol, channels. The row field
+ * `nccl` */
 #ifndef RINGBENCH_WORKER_BENCH_CHOICE_H
 #define RINGBENCH_WORKER_BENCH_CHOICE_H
 
@@ -9,28 +9,28 @@
 
 #include "common/spec/collective.h"
 
-/* Texts are NCCL's own names. Zeroed it says nothing. */
+/* Texts are NCCL's own names. All zero: not known. */
 struct choice {
-    char algo[16];       /* "RING"; sends and receives are "P2P"; "": not known */
-    char proto[24];      /* "LL128"; "": it has none */
-    char by[12];         /* its source: NCCL's "profiler", or the simulation's "model" */
-    bool ranks_differ;   /* they should not */
-    bool is_unrequested; /* NCCL_ALGO or NCCL_PROTO asks for another */
+    char algo[16];       /* "RING"; "P2P" for sends and receives; "": not known */
+    char proto[24];      /* "LL128"; "": none */
+    char by[12];         /* the source: NCCL's "profiler", or the simulation's "model" */
+    bool ranks_differ;   /* ranks reported different choices: an error of NCCL's */
+    bool is_unrequested; /* NCCL_ALGO or NCCL_PROTO excludes this choice */
     int channels;        /* 0: not known */
 };
 
-/* Take up what another rank says. What ranks send and receive may go over different
- * numbers of channels: the largest counts. */
+/* Merge another rank's choice. The largest number of channels counts: in P2P, ranks may
+ * use different numbers. */
 void choice_add(struct choice *choice, const struct choice *other);
 
-/* Whether a value of NCCL_ALGO or NCCL_PROTO (NULL: it is not set) leaves `name` to
- * choose for the collective: "Ring,Tree", "^Tree", "ring;allreduce:tree". Case and '_' of
- * names do not count. */
+/* True if a value of NCCL_ALGO or NCCL_PROTO (NULL: not set) allows `name` for the
+ * collective. Values are like "Ring,Tree", "^Tree", "ring;allreduce:tree"; case and '_'
+ * in names are ignored. */
 bool choice_is_requested(const char *setting, enum collective_kind kind,
                          const char *name);
 
-/* {"algo","proto","channels","by","ranks_differ","unrequested"}, without what is not
- * known; NULL without an algorithm. */
+/* {"algo","proto","channels","by","ranks_differ","unrequested"}, without unknown members.
+ * NULL if the algorithm is not known. */
 json_t *choice_json(const struct choice *choice);
 
 #endif

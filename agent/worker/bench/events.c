@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define DIGITS 10 /* of numbers: more than any clock resolves */
+#define DIGITS 10 /* precision of numbers: finer than any clock */
 
 int events_init(struct events *events, int fd)
 {

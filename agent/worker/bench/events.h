@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* events.h - the worker's events: one JSON object per line on a descriptor
  *
- * Thread safe: each line is written whole. After the last event ("done") nothing more is
- * written. A descriptor that nobody reads any more is not an error: the worker's parent
- * is then gone, and so is the worker soon. */
+ * Thread safe: each line is written whole. Nothing is written after the last event
+ * ("done"). A failed write is not an error: the parent has died, and the worker dies with
+ * it. */
 #ifndef RINGBENCH_WORKER_BENCH_EVENTS_H
 #define RINGBENCH_WORKER_BENCH_EVENTS_H
 
@@ -22,10 +22,11 @@ struct events {
 int events_init(struct events *events, int fd);
 void events_release(struct events *events);
 
-/* Write the object, with "type" added; takes it over, also on failure and when NULL. */
+/* Write the object with "type" added. Takes the object, also on failure; NULL is ignored.
+ */
 void events_emit(struct events *events, const char *type, json_t *object);
 
-/* As events_emit, and the last one. */
+/* Write the last event. */
 void events_emit_last(struct events *events, const char *type, json_t *object);
 
 #endif

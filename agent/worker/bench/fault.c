@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fault.c - tests: misbehave as the case says */
+/* fault.c - the faults that a test injects into a rank */
 #include "agent/worker/bench/fault.h"
 
 #include <signal.h>
@@ -35,7 +35,7 @@ static enum fault_kind kind_of(const struct bench *bench, uint64_t row)
                                                                            : FAULT_NONE;
 }
 
-/* Calls are submitted so many at once. */
+/* True if operation `op` is in a later submission: agg_iters calls form one. */
 static bool is_later(const struct bench *bench)
 {
     uint64_t begun = atomic_load_explicit(&bench->progress->begun, memory_order_relaxed);
@@ -60,13 +60,13 @@ int fault_act(struct bench *bench, uint64_t row, struct error *err)
     }
 }
 
-/* The timed loop hands its functions what it was given as the communicator. */
+/* The timed loop passes timed_calls.comm, which fault_wrap has replaced. */
 static struct fault_wrap *wrap_of(struct backend_comm *comm)
 {
     return (struct fault_wrap *)(void *)comm;
 }
 
-/* The loop has counted the call already, which does not begin yet. */
+/* The loop has already counted the call, which has not begun: uncount it meanwhile. */
 static int act_before(const struct fault_wrap *wrap, struct error *err)
 {
     struct progress *progress = wrap->bench->progress;
@@ -94,7 +94,7 @@ static int wait(struct backend_comm *comm, struct error *err)
     return wrap_of(comm)->inner.wait(wrap_of(comm)->inner.comm, err);
 }
 
-/* A rank that is late comes late to the call, not out of the barrier. */
+/* Apply the fault between the barrier and the call, so that the rank arrives late. */
 static int isolated(struct timed *timed, struct timed_ns *out, struct arrival *arrival,
                     struct error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* first_failure.c - which of the ranks that fail was the first */
+/* first_failure.c - agree on the rank that failed first */
 #include "agent/worker/bench/first_failure.h"
 
 #include <stdio.h>
@@ -17,7 +17,6 @@ static void adopt(const char *text, size_t len, struct first_failure *failure)
     json_t *record = json_parse(text, len, NULL);
     int rank = (int)json_get_int(record, "rank", -1);
 
-    /* A rank that was told to stop looks like a loss to the others, who come later. */
     if (rank >= 0)
         failure->is_cancelled = json_get_bool(record, "cancelled", false);
     if (rank >= 0 && rank != failure->rank) {

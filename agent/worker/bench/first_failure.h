@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* first_failure.h - which of the ranks that fail was the first
+/* first_failure.h - agree on the rank that failed first
  *
- * When one rank dies the others leave, and each one's leaving looks like a loss to those
- * that are slower to notice. So the first rank that fails writes into the store what it
- * saw, before it leaves; whoever fails later since another left finds that and reports
- * the same rank. A peer that fell silent did not leave: whoever sees that reports it,
- * whatever the store says, which may be the word of that very peer. */
+ * When one rank dies, the others exit, and each exit looks like another loss to slower
+ * ranks. The first rank that fails therefore writes its error to the store before it
+ * exits. A rank that fails later, because a peer exited, reports the stored rank instead.
+ * An unreachable peer (ERROR_UNREACHABLE) is reported whatever the store holds: that peer
+ * may itself have written the record. */
 #ifndef RINGBENCH_WORKER_BENCH_FIRST_FAILURE_H
 #define RINGBENCH_WORKER_BENCH_FIRST_FAILURE_H
 
@@ -16,13 +16,13 @@
 #include "common/base/error.h"
 
 struct first_failure {
-    int rank;          /* whose failure it is */
-    bool is_cancelled; /* it was told to stop */
+    int rank;          /* the rank that failed */
+    bool is_cancelled; /* it exited because a stop was requested */
     struct error error;
 };
 
-/* Tell the store of *failure unless another rank was first; then *failure becomes the
- * other's. Takes half a second at most; without a store *failure stands. */
+/* Write *failure to the store. If another rank was first, replace *failure by its record.
+ * Takes at most 0.5 s. Without a store *failure is not changed. */
 void first_failure_settle(struct rendezvous_client *store, struct first_failure *failure);
 
 #endif

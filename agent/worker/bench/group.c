@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* group.c - whom a rank forms its communicator with */
+/* group.c - the ranks with which a rank forms its communicator */
 #include "agent/worker/bench/group.h"
 
 #include "common/base/memory.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* measure.c - the timed part of a row */
+/* measure.c - warm up and time a row, and combine all ranks' figures */
 #include "agent/worker/bench/measure.h"
 
 #include <assert.h>
@@ -16,19 +16,19 @@
 #define SAMPLES_AT_ONCE 1024
 #define BLOCK_ITERS_MAX 1000000
 #define TRIALS_MAX 6
-#define GROWTH_MAX 20 /* of a block at once: it may not stay as fast */
+#define GROWTH_MAX 20 /* of a block's size per step: calls may become slower */
 #define ROUNDING 1e-6
-#define SETTLED_PART 0.02 /* of the calls' time: a skew that does not matter ... */
-#define SETTLE_MAX 4      /* ... and how often to try for one */
-#define SKEW_BYTES 262144 /* about as much as all ranks exchange of a row's barriers */
+#define SETTLED_PART 0.02 /* allowed barrier skew, as a part of the calls' time */
+#define SETTLE_MAX 4      /* attempts to reach that skew */
+#define SKEW_BYTES 262144 /* limit for the arrivals that all ranks exchange per row */
 
-/* What this rank measured, as it is exchanged. */
+/* One rank's figures, as ranks exchange them. */
 struct own_figures {
     double first_us, mean_us, enqueue_us;
     struct choice choice;
 };
 
-/* How calls are timed: by the host's clock, or by a model's. */
+/* The loops of timed.h, unless the backend has its own. */
 static const struct backend_timing host_timing = {.back_to_back = timed_back_to_back,
                                                   .blocking = timed_blocking,
                                                   .isolated = timed_isolated};
@@ -39,15 +39,16 @@ struct loop {
     struct backend_timing timing;
     struct timed timed;
     struct fault_wrap wrap;
-    long iters;       /* submissions that are timed as one block */
-    double submit_us; /* of one in the warm-up, the shortest */
-    double *samples;  /* of each iteration, own; NULL: not asked for */
+    long iters;       /* submissions per block */
+    double submit_us; /* the shortest submission of the warm-up */
+    double *samples;  /* this rank's time of each iteration; NULL: not recorded */
     long n_samples;
-    int64_t *each_ns; /* the same of a block; NULL: not asked for, or the device tells */
-    struct arrivals arrivals; /* `isolated` */
+    int64_t
+        *each_ns; /* a block's times; NULL: not recorded, or the device records them */
+    struct arrivals arrivals;
     bool has_graph;
-    int64_t started_ns; /* the first block */
-    long timed_iters;   /* submissions behind the figures */
+    int64_t started_ns; /* start of the first block */
+    long timed_iters;   /* submissions timed so far */
     struct own_figures own;
 };
 
@@ -63,9 +64,9 @@ static double us_per_call(const struct loop *loop, int64_t ns, long submissions)
            ((double)submissions * (double)loop->bench->file->spec->agg_iters);
 }
 
-/* ---- What is called ---- */
+/* ---- The calls under test ---- */
 
-/* A rank of a group that cannot do this row. */
+/* run and wait of a rank whose group skips this row. */
 static int run_nothing(struct backend_comm *comm, const struct backend_call *call,
                        struct error *err)
 {
@@ -82,7 +83,7 @@ static int wait_for_nothing(struct backend_comm *comm, struct error *err)
     return 0;
 }
 
-/* What is timed from here on; row: whose fault this rank has. */
+/* Set the calls that are timed from here on. `row` selects this rank's fault. */
 static void set_calls(struct loop *loop, struct timed_calls calls, uint64_t row)
 {
     loop->timed.calls = calls;
@@ -101,7 +102,7 @@ static struct timed_calls plain_calls(const struct loop *loop)
                                 loop->bench->comm, tree_barrier, loop->bench->tree};
 }
 
-/* The device's events around submissions; NULL: the host's clock tells. */
+/* Device events, if each submission is timed; NULL: the host's clock is used. */
 static const struct backend_laps *laps_of(const struct loop *loop)
 {
     const struct run_spec *spec = loop->bench->file->spec;
@@ -113,7 +114,7 @@ static const struct backend_laps *laps_of(const struct loop *loop)
 
 /* ---- Warm-up ---- */
 
-/* One submission. */
+/* One submission and a wait. */
 static int call_once(struct loop *loop, double *us, struct error *err)
 {
     struct timed_ns ns;
@@ -125,7 +126,7 @@ static int call_once(struct loop *loop, double *us, struct error *err)
     return bench_stopped(loop->bench, err);
 }
 
-/* The first one, of which the library is asked how it does it. */
+/* The first warm-up call, whose algorithm NCCL reports. */
 static int call_first(struct loop *loop, struct error *err)
 {
     const struct backend *backend = loop->bench->backend;
@@ -161,7 +162,7 @@ static int warm_up(struct loop *loop, struct error *err)
 
 /* ---- A block of submissions ---- */
 
-/* `run` and `wait` in place of the backend's own. */
+/* Replace run and wait by those that record device events. */
 static void set_laps(struct loop *loop, const struct backend_laps *laps)
 {
     struct timed_calls calls = plain_calls(loop);
@@ -176,7 +177,7 @@ static void add_sample(struct loop *loop, double us)
     loop->samples[loop->n_samples++] = us / (double)loop->bench->file->spec->agg_iters;
 }
 
-/* per_iter: what each submission took. */
+/* per_iter: keep the time of each submission. */
 static int take_samples(struct loop *loop, struct error *err)
 {
     const struct backend_laps *laps = laps_of(loop);
@@ -190,7 +191,7 @@ static int take_samples(struct loop *loop, struct error *err)
     return 0;
 }
 
-/* What the barrier before these calls was like for this rank. */
+/* Keep this rank's times at the barrier before a block. */
 static void keep_arrival(struct loop *loop, const struct timed_ns *ns)
 {
     arrivals_add(&loop->arrivals, (struct arrival){ns->in_ns, ns->out_ns, ns->out_ns});
@@ -240,7 +241,7 @@ static int capture(struct loop *loop, struct error *err)
     return graph->end(loop->bench->comm, err);
 }
 
-/* All calls of a block as one graph, which is launched again and again. */
+/* Capture a block's calls as one graph, then time `replays` launches of it. */
 static int time_graph(struct loop *loop, long replays, struct own_figures *own,
                       struct error *err)
 {
@@ -267,9 +268,9 @@ static int time_graph(struct loop *loop, long replays, struct own_figures *own,
     return 0;
 }
 
-/* The first calls begin behind two barriers: at the first one the ranks wait for the
- * slowest with the call before, too long to tell their clocks apart; they come to the
- * second one together. */
+/* While arrivals are recorded, each call follows two barriers. At the first, ranks wait
+ * for the slowest of the previous call, which is too long to bound clock offsets. They
+ * arrive at the second together. */
 static int time_isolated(struct loop *loop, struct own_figures *own, struct error *err)
 {
     const struct backend_laps *laps = laps_of(loop);
@@ -302,7 +303,7 @@ static int time_isolated(struct loop *loop, struct own_figures *own, struct erro
     return 0;
 }
 
-/* The slowest rank's of what each tells. */
+/* Replace *us by the maximum over all ranks. */
 static int agree_on(const struct loop *loop, double *us, struct error *err)
 {
     int n = loop->bench->file->world_size;
@@ -315,8 +316,8 @@ static int agree_on(const struct loop *loop, double *us, struct error *err)
     return status;
 }
 
-/* The first arrivals of all ranks, by rank; the caller's to free. Thousands of ranks
- * exchange megabytes if each sends all of its own. */
+/* All ranks' first `most` arrivals, by rank; free them. The limit matters with thousands
+ * of ranks, whose full records are megabytes. */
 static struct arrivals *gather_arrivals(const struct loop *loop, struct arrivals own,
                                         int64_t most, struct error *err)
 {
@@ -337,8 +338,8 @@ static struct arrivals *gather_arrivals(const struct loop *loop, struct arrivals
     return NULL;
 }
 
-/* Repeat a barrier until the ranks leave it close together compared with the calls: a
- * rank that slept in it leaves it late. */
+/* Repeat a barrier until its skew is small compared with the calls. A rank that slept in
+ * a barrier leaves it late. */
 static int settle(struct loop *loop, struct error *err)
 {
     int n = loop->bench->file->world_size;
@@ -366,7 +367,7 @@ static int settle(struct loop *loop, struct error *err)
     return 0;
 }
 
-/* loop->iters submissions, timed as the row is to be. */
+/* Time loop->iters submissions with the row's loop. */
 static int time_block(struct loop *loop, struct error *err)
 {
     struct own_figures *own = &loop->own;
@@ -378,7 +379,6 @@ static int time_block(struct loop *loop, struct error *err)
     return replays > 0 ? time_graph(loop, replays, own, err) : time_calls(loop, own, err);
 }
 
-/* The timed calls behind the figures. */
 static long timed_calls(const struct loop *loop)
 {
     long replays = bench_replays(loop->bench);
@@ -387,10 +387,10 @@ static long timed_calls(const struct loop *loop)
            (replays > 0 ? replays : 1);
 }
 
-/* ---- As many calls as it takes ---- */
+/* ---- Blocks: repeat until the median is known ---- */
 
-/* The most that a block has: what is kept of each, or captured, is not to grow without
- * need. */
+/* The largest block. It is small if each submission needs memory, for a sample or in a
+ * graph. */
 static long most_iters(const struct bench *bench)
 {
     const struct run_spec *spec = bench->file->spec;
@@ -400,7 +400,7 @@ static long most_iters(const struct bench *bench)
                                                         : BLOCK_ITERS_MAX;
 }
 
-/* So many submissions, if each takes `us`, fill a block. */
+/* Submissions that fill a block if each takes `us`. */
 static long iters_for(const struct loop *loop, double us)
 {
     const struct run_spec *spec = loop->bench->file->spec;
@@ -412,8 +412,7 @@ static long iters_for(const struct loop *loop, double us)
     return n < 1 ? 1 : n > (double)most ? most : (long)n;
 }
 
-/* The same, where `now` of them took `us`, but no more than GROWTH_MAX times as many as
- * now: what was fast in one call may not stay so. */
+/* Submissions that fill a block if `now` of them took `us`, at most GROWTH_MAX * now. */
 static long grown(const struct loop *loop, long now, double us)
 {
     long wanted = iters_for(loop, us / (double)now);
@@ -421,8 +420,8 @@ static long grown(const struct loop *loop, long now, double us)
     return wanted < now * GROWTH_MAX ? wanted : now * GROWTH_MAX;
 }
 
-/* How many submissions make a block: from the warm-up, then from blocks on trial, since
- * calls that follow each other, or were new to a warm-up of one, take another time. */
+/* Find the submissions per block, from the warm-up and then from trial blocks. Calls in a
+ * row take another time than single ones, and a warm-up of one call includes setup. */
 static int size_block(struct loop *loop, struct error *err)
 {
     const struct run_spec *spec = loop->bench->file->spec;
@@ -431,7 +430,7 @@ static int size_block(struct loop *loop, struct error *err)
     if (agree_on(loop, &us, err))
         return -1;
     loop->iters = grown(loop, 1, us);
-    /* Long calls take as long in a block as they did in a warm-up of several. */
+    /* Calls longer than a block are not faster in a row, so no trial is needed. */
     bool is_known = us >= spec->block_ms * 1e3 && spec->warmup > 1;
     if (is_known || most_iters(loop->bench) == 1)
         return 0;
@@ -452,7 +451,8 @@ static int size_block(struct loop *loop, struct error *err)
     return 0;
 }
 
-/* A machine that has become slower or faster: or else a few blocks would take minutes. */
+/* Adapt the block if the machine has become slower or faster: else a few blocks could
+ * take minutes. */
 static void resize_block(struct loop *loop, double call_us)
 {
     const struct run_spec *spec = loop->bench->file->spec;
@@ -463,7 +463,6 @@ static void resize_block(struct loop *loop, double call_us)
         loop->iters = grown(loop, loop->iters, us);
 }
 
-/* The n that follow. */
 static int time_next_blocks(struct loop *loop, struct blocks *blocks, long n,
                             struct error *err)
 {
@@ -496,7 +495,7 @@ static int time_blocks(struct loop *loop, struct blocks *blocks, struct error *e
     return 0;
 }
 
-/* Slowest rank of each group in each iteration. */
+/* out[group].samples_us: the slowest rank's time of each iteration. */
 static int combine_samples(const struct loop *loop, struct measurement *out,
                            struct error *err)
 {
@@ -524,8 +523,8 @@ static int combine_samples(const struct loop *loop, struct measurement *out,
     return status;
 }
 
-/* Rank 0, which reports them: how late the ranks came, and the barriers' skew, which is
- * of all groups. */
+/* On rank 0: the barriers' skew over all groups, and in `isolated` each rank's lateness.
+ */
 static void find_late(const struct loop *loop, const struct arrivals *all,
                       struct measurement *out)
 {
@@ -557,7 +556,7 @@ static int combine_arrivals(const struct loop *loop, struct measurement *out,
     return all ? 0 : -1;
 }
 
-/* What one more rank, number `place` of n, measured. */
+/* Add the figures of rank `place` of n. */
 static void add_figures(struct measurement *out, const struct own_figures *one, int place,
                         int n)
 {
@@ -627,7 +626,6 @@ static int measure_blocks(struct loop *loop, struct measurement *out, struct err
     return status;
 }
 
-/* About to begin. */
 static void init(struct loop *loop, struct bench *bench, const struct bench_row *row)
 {
     const struct backend *backend = bench->backend;

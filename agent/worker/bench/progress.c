@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* progress.c - how far the bench loop is, readable by another thread */
+/* progress.c - the bench loop's progress, readable by another thread */
 #include "agent/worker/bench/progress.h"
 
 json_t *progress_describe(struct progress *progress)

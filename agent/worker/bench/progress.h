@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* progress.h - how far the bench loop is, readable by another thread
+/* progress.h - the bench loop's progress, readable by another thread
  *
- * The loop only stores to atomics; the watchdog turns them into an event each second. */
+ * The loop only stores to atomics. The watchdog sends them as an event every second. */
 #ifndef RINGBENCH_WORKER_BENCH_PROGRESS_H
 #define RINGBENCH_WORKER_BENCH_PROGRESS_H
 
@@ -11,13 +11,13 @@
 #include <stdint.h>
 
 struct progress {
-    _Alignas(128) _Atomic uint64_t begun; /* operations, over the whole case */
+    _Alignas(128) _Atomic uint64_t begun; /* operations in the whole case */
     _Atomic uint64_t finished;
-    _Atomic uint64_t checked; /* parts of results that the host filled in or compared */
+    _Atomic uint64_t checked; /* blocks of data that a check filled in or compared */
     _Alignas(128) _Atomic uint64_t series, size,
-        first; /* first: begun at the row's start */
+        first; /* value of `begun` at the row's start */
     atomic_bool is_waiting;
-    _Atomic(const char *) loading; /* libraries; static text; NULL: they are there */
+    _Atomic(const char *) loading; /* libraries being loaded, static text, or NULL */
 };
 
 /* The event's object, new. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* row.c - a row of a case: the call that it measures, and the event that reports it */
+/* row.c - a row of a case: its collective call, and the event `result` */
 #include "agent/worker/bench/row.h"
 
 #include <stdio.h>
@@ -16,7 +16,6 @@ int row_lay_out(const struct case_file *file, size_t number, int place,
     series_row_at(&file->plan, number, row);
     out->n_ranks = file->groups.sizes[row->group];
     collective_layout(row->collective, row->size, row->dtype, out->n_ranks, &out->layout);
-    /* What each rank sends to which; the layout becomes the rank's own. */
     if (collective_facts(row->collective)->needs_counts) {
         out->traffic = traffic_plan_create(&file->spec->traffic, row->dtype, place,
                                            out->n_ranks, &out->layout);
@@ -52,7 +51,7 @@ bool row_must_skip(const struct bench_row *row, const struct row_memory *memory,
     int n = row->n_ranks;
 
     if (facts->needs_power_of_two && (n & (n - 1)) != 0) {
-        snprintf(reason, ROW_REASON_MAX, "%s is for a power of two of ranks, not %d",
+        snprintf(reason, ROW_REASON_MAX, "%s needs a power of two of ranks, not %d",
                  facts->name, n);
         return true;
     }
@@ -106,7 +105,7 @@ static json_t *number_array(const double *values, long n)
     return array;
 }
 
-/* What the blocks say beyond their median. */
+/* Add the statistics of a row that was timed in blocks. */
 static void add_blocks(json_t *result, const struct measurement *figures)
 {
     json_t *numbers =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* row.h - a row of a case: the call that it measures, and the event that reports it */
+/* row.h - a row of a case: its collective call, and the event `result` */
 #ifndef RINGBENCH_WORKER_BENCH_ROW_H
 #define RINGBENCH_WORKER_BENCH_ROW_H
 
@@ -14,36 +14,36 @@
 struct bench_row {
     struct series_row row;
     struct collective_layout layout;
-    struct backend_call call; /* send and recv at offset 0 */
-    char *recv_base;          /* of the whole receive side, as call.recv out of place */
-    size_t offsets;           /* places in the buffers that calls rotate over */
-    struct traffic_plan *traffic; /* of alltoallv, else NULL */
+    struct backend_call call;     /* at buffer offset 0 */
+    char *recv_base;              /* start of the receive side; out of place: call.recv */
+    size_t offsets;               /* buffer offsets over which calls rotate */
+    struct traffic_plan *traffic; /* alltoallv; else NULL */
     int n_ranks;                  /* of its group */
-    /* Other groups measure a row that this one cannot: take part in what all ranks do. */
+    /* Only other groups can run this row: take part in barriers and exchanges only. */
     bool is_idle;
 };
 
-/* What a rank may allocate. */
+/* The memory plan, the same on all ranks. */
 struct row_memory {
-    uint64_t share_bytes; /* the poorest rank's */
-    size_t margin_bytes;  /* for buffers that are to lie unaligned */
-    char text[300];       /* how the share came about */
+    uint64_t share_bytes; /* the smallest share of any rank, for both buffers */
+    size_t margin_bytes;  /* extra per buffer, for unaligned placement */
+    char text[300];       /* how the share was determined */
 };
 
-/* Row `number` of the case's plan; the layout of alltoallv is that of rank `place` in its
- * group. Release it, except after a failure. */
+/* Row `number` of the case's plan. The layout of an alltoallv is that of rank `place` of
+ * the group. Release the row, except after a failure. */
 int row_lay_out(const struct case_file *file, size_t number, int place,
                 struct bench_row *out, struct error *err);
 void row_release(struct bench_row *row);
 
 bool row_fits(const struct bench_row *row, const struct row_memory *memory);
 
-/* Why its group cannot do it; false if it can. */
+/* True, with the reason, if the row's group cannot run it. */
 bool row_must_skip(const struct bench_row *row, const struct row_memory *memory,
                    char reason[ROW_REASON_MAX]);
 
-/* The event `result`, new: what the row is, and with figures what was measured. wrong and
- * errors (taken over): what the check found. */
+/* The event `result`, a new object: row_describe without figures, row_result with them.
+ * `wrong` and `errors` are the check's results and are stolen. */
 json_t *row_describe(const struct bench_row *row, const struct case_file *file,
                      const struct backend *backend);
 json_t *row_result(const struct bench_row *row, const struct case_file *file,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* says.c - what a worker says of itself */
+/* says.c - a worker's events about itself */
 #include "agent/worker/bench/says.h"
 
 #include "common/base/version.h"
@@ -58,20 +58,23 @@ int says_supported(const struct backend *backend, const struct case_file *file,
 
     for (size_t i = 0; i < plan->n_collectives; i++) {
         if (!(backend->collectives & (1u << plan->collectives[i]))) {
-            return error_set(err, ERROR_UNSUPPORTED, "backend %s cannot do %s",
-                             backend->name, collective_name(plan->collectives[i]));
+            return error_set(err, ERROR_UNSUPPORTED,
+                             "backend %s does not support collective %s", backend->name,
+                             collective_name(plan->collectives[i]));
         }
     }
     for (size_t i = 0; i < plan->n_dtypes; i++) {
         if (!(backend->dtypes & (1u << plan->dtypes[i]))) {
-            return error_set(err, ERROR_UNSUPPORTED, "backend %s cannot do %s",
-                             backend->name, dtype_name(plan->dtypes[i]));
+            return error_set(err, ERROR_UNSUPPORTED,
+                             "backend %s does not support type %s", backend->name,
+                             dtype_name(plan->dtypes[i]));
         }
     }
     for (size_t i = 0; i < plan->n_redops; i++) {
         if (!(backend->redops & (1u << plan->redops[i]))) {
-            return error_set(err, ERROR_UNSUPPORTED, "backend %s cannot do %s",
-                             backend->name, redop_name(plan->redops[i]));
+            return error_set(err, ERROR_UNSUPPORTED,
+                             "backend %s does not support reduction %s", backend->name,
+                             redop_name(plan->redops[i]));
         }
     }
     return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* says.h - what a worker says of itself (docs/development/worker-contract.md), as new
- * objects; NULL when memory is out */
+/* says.h - a worker's events about itself (docs/development/worker-contract.md), as new
+ * objects; NULL if out of memory */
 #ifndef RINGBENCH_WORKER_BENCH_SAYS_H
 #define RINGBENCH_WORKER_BENCH_SAYS_H
 
@@ -10,25 +10,26 @@
 #include "agent/worker/bench/case_file.h"
 #include "common/base/error.h"
 
-/* Of --probe. */
+/* The output of --probe. */
 json_t *says_probe(const struct backend *backend);
 
-/* Whether it can do what the case asks for; ERROR_UNSUPPORTED names what it can't. */
+/* 0 if the backend supports all collectives, types and operations of the case. Else -1
+ * with ERROR_UNSUPPORTED, which names the first unsupported one. */
 int says_supported(const struct backend *backend, const struct case_file *file,
                    struct error *err);
 
-/* Of the event `hello`, `phase` (more: further keys, taken over, or NULL) and a `done`
- * that is a failure (peer: the rank that is to blame, or -1). */
+/* The events `hello`, `phase` and a failed `done`. `more`: further keys, stolen, or NULL.
+ * `peer`: the rank that caused the failure, or -1. */
 json_t *says_hello(const struct backend *backend, long pid, const char *host,
                    const char *hostid);
 json_t *says_phase(const char *phase, double seconds, json_t *more);
 json_t *says_failure(const char *code, const char *text, int peer);
 
-/* Of an address of rank `peer` that cannot be reached (attempt.h). */
+/* The event `unreached`, about an address of rank `peer` (attempt.h). */
 json_t *says_unreached(const char *over, int peer, const struct attempt_place *place,
                        const char *via, const char *reason);
 
-/* The further keys of `connected`. */
+/* Further keys of the phase `connected`. */
 json_t *says_connected(const struct backend *backend, struct backend_comm *comm);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stopping.c - when a row has enough blocks */
+/* stopping.c - decide when a row has enough blocks */
 #include "agent/worker/bench/stopping.h"
 
 #include "common/base/median.h"
@@ -45,7 +45,7 @@ long stopping_next(const struct run_samples *rule, bool is_narrow, long n,
         return first_look(rule);
     if (is_narrow || n >= rule->max || elapsed_s >= rule->max_s)
         return n;
-    /* As many as there is time for. */
+    /* Blocks that fit into the remaining time. */
     left = elapsed_s > 0 ? (rule->max_s - elapsed_s) / elapsed_s * (double)n
                          : (double)rule->max;
     return left < 1           ? n

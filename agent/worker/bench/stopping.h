@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stopping.h - when a row has enough blocks: the interval of their median is narrow
- * enough, or time or blocks are used up. Pure.
+/* stopping.h - decide when a row has enough blocks: the confidence interval of their
+ * median is narrow enough, or the limit of time or blocks is reached. Pure functions.
  *
- * Who looks at an interval after every block and stops when it happens to be narrow stops
- * where it happens to be wrong: 95 % intervals then cover 90 % (tests/unit/
- * test_stopping.c). So there are few looks, after `min` blocks, twice as many, and so on
- * up to `max`, and each look's interval has the level at which all of them together cover
- * with STOPPING_LEVEL (Bonferroni). That is exact for any distribution as long as blocks
- * do not depend on each other. */
+ * A rule that tests the interval after every block stops too often on an interval that is
+ * narrow by chance: 95 % intervals then cover only 90 % (tests/unit/test_stopping.c). So
+ * there are few looks (interim analyses): after `min` blocks, then after doubling, up to
+ * `max`. Each look's interval has the level at which all looks together cover the median
+ * with probability STOPPING_LEVEL (Bonferroni). This holds for every distribution if
+ * blocks are independent. */
 #ifndef RINGBENCH_WORKER_STOPPING_H
 #define RINGBENCH_WORKER_STOPPING_H
 
@@ -18,32 +18,32 @@
 
 #define STOPPING_LEVEL 0.95
 
-/* What blocks say of a row. */
+/* The median and its interval at a look. */
 struct stopping_look {
     double median;
     bool has_interval; /* false: too few blocks */
-    double low, high;  /* of the median */
-    bool is_narrow;    /* its half width is within `rel` of the median */
+    double low, high;  /* confidence interval of the median */
+    bool is_narrow;    /* half its width is at most `rel` of the median */
 };
 
-/* The level of a single look's interval. */
+/* Confidence level of a single look's interval. */
 double stopping_level(const struct run_samples *rule);
 
-/* sorted: the n >= 1 values so far, in rising order. */
+/* sorted: all n >= 1 values so far, in rising order. */
 struct stopping_look stopping_look(const struct run_samples *rule, const double *sorted,
                                    size_t n);
 
-/* How many blocks there are to be at the next look, after n of them have taken elapsed_s;
- * n: there is none. n = 0: the first look. */
+/* The number of blocks at the next look, after n blocks that took elapsed_s. Returns n if
+ * no look follows. With n = 0: the number at the first look. */
 long stopping_next(const struct run_samples *rule, bool is_narrow, long n,
                    double elapsed_s);
 
-/* Whether the look at `next`, as stopping_next said after n, is the last: time had cut
- * the way to it short, and one more was not reckoned with in stopping_level. */
+/* True if the look at `next`, which stopping_next returned for n, must be the last: the
+ * time limit moved it forward, and stopping_level does not count a further look. */
 bool stopping_is_last(const struct run_samples *rule, long n, long next);
 
-/* Whether time is up after n blocks, before the look that was planned: it is then at
- * once, and the last. */
+/* True if the time limit is reached after n blocks, before the planned look. That look
+ * then takes place at once and is the last. */
 bool stopping_is_late(const struct run_samples *rule, long n, double elapsed_s);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* timed.c - the timed region: all that happens between two readings of the clock */
+/* timed.c - the timed region: everything that runs between two readings of the clock */
 #include "agent/worker/bench/timed.h"
 
 #include "common/base/clock.h"
 
-/* One submission: `batch` calls, each at the place behind the one before. */
+/* One submission: `batch` calls, each at the next buffer offset. */
 static inline int submit(struct timed *timed, struct error *err)
 {
     for (long i = 0; i < timed->batch; i++) {

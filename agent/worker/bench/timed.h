@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* timed.h - the timed region: all that happens between two readings of the clock
+/* timed.h - the timed region: everything that runs between two readings of the clock
  *
- * Calls are timed in one of three ways, which docs/explanation/method.md describes.
- * Between readings a rank calls run, wait and barrier and nothing else, apart from
- * counting its operations for the progress and looking at the flag that stops it. */
+ * A row uses one of three loops, which docs/explanation/method.md compares. Inside the
+ * region a rank calls only run, wait and barrier, updates its progress counters and
+ * reads the stop flag. */
 #ifndef RINGBENCH_WORKER_BENCH_TIMED_H
 #define RINGBENCH_WORKER_BENCH_TIMED_H
 
@@ -12,8 +12,8 @@
 #include "agent/worker/bench/case_file.h"
 #include "agent/worker/bench/progress.h"
 
-/* The functions of a backend, or of something that stands between it and the loop
- * (fault.h), and the communicator that they get. */
+/* The functions under test and their communicator: the backend's own, or those of a
+ * wrapper around it (fault.h). */
 struct timed_calls {
     int (*run)(struct backend_comm *comm, const struct backend_call *call,
                struct error *err);
@@ -25,35 +25,35 @@ struct timed_calls {
 
 struct timed {
     struct timed_calls calls;
-    struct backend_comm *comm; /* the backend's own */
-    struct backend_call call;  /* the next one */
-    const char *send;          /* its buffers at the first place */
+    struct backend_comm *comm; /* the backend's own, also when `calls` is wrapped */
+    struct backend_call call;  /* send and recv move with `place` */
+    const char *send;          /* buffers at place 0 */
     char *recv;
-    size_t place, places, place_bytes; /* calls take one place after another */
+    size_t place, places, place_bytes; /* the next call's offset, in places; rotates */
     long iters;                        /* submissions */
-    long batch;                        /* calls in each */
-    uint64_t operations;               /* in each call: more than 1 in a graph's launch */
-    enum blocking blocking;            /* which barriers timed_blocking has */
-    bool is_async;                     /* calls may return before they have ended */
-    int64_t *each_ns;                  /* time of each submission; NULL: not wanted */
+    long batch;                        /* calls per submission: nccl-tests' -m */
+    uint64_t operations;    /* collectives per call; a graph launch has several */
+    enum blocking blocking; /* barriers of timed_blocking */
+    bool is_async;          /* run may return before its work has finished */
+    int64_t *each_ns;       /* out: time of each submission; NULL: not recorded */
     struct progress *progress;
-    const atomic_int *stop;
+    const atomic_int *stop; /* non-zero: return ERROR_UNAVAILABLE */
 };
 
 struct timed_ns {
-    int64_t enqueue_ns; /* until the submissions had returned */
-    int64_t total_ns;
-    int64_t in_ns, out_ns; /* of the barrier before them: came to it, left it */
+    int64_t enqueue_ns;    /* inside submissions, without waits */
+    int64_t total_ns;      /* until the work had finished */
+    int64_t in_ns, out_ns; /* this rank entered and left the barrier before the calls */
 };
 
-/* One after another, and a wait at the end. */
+/* Submit everything, then wait once: nccl-tests' default. */
 int timed_back_to_back(struct timed *timed, struct timed_ns *out, struct error *err);
 
-/* A wait after each submission, then a barrier, timed or not, where `blocking` says so.
- */
+/* Wait after each submission. `blocking` decides whether a barrier follows the wait and
+ * whether it is timed: nccl-tests' -z. */
 int timed_blocking(struct timed *timed, struct timed_ns *out, struct error *err);
 
-/* A barrier, one submission, and a wait. */
+/* A barrier, one submission, and a wait. The time starts behind the barrier. */
 int timed_isolated(struct timed *timed, struct timed_ns *out, struct arrival *arrival,
                    struct error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* timed_data.c - what the buffers hold while calls are timed */
+/* timed_data.c - the contents of the buffers while calls are timed */
 #include "agent/worker/bench/timed_data.h"
 
 #include <stddef.h>
@@ -13,7 +13,7 @@ struct timed_data {
     bool is_there;
     enum dtype type;
     int redop;
-    _Alignas(max_align_t) char block[BLOCK_BYTES]; /* elements of any type */
+    _Alignas(max_align_t) char block[BLOCK_BYTES]; /* aligned for every type */
 };
 
 struct timed_data *timed_data_create(void)
@@ -56,9 +56,8 @@ int timed_data_put(struct bench *bench, enum dtype type, int redop, struct error
     return 0;
 }
 
-/* A check's data of the same operation is as good. That of another may be numbers whose
- * products are denormal, and bits that are copied any numbers: the processor would be
- * slow on them in every call. */
+/* Data left by a check of the same operation will do. Data of another type or operation
+ * may hold numbers whose products are denormal, which slow the processor in each call. */
 static int need(struct bench *bench, enum dtype type, int redop, struct error *err)
 {
     const struct timed_data *data = bench->data;

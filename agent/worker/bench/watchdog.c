@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* watchdog.c - the one thread that watches the worker's own */
+/* watchdog.c - the thread that observes the worker's main thread */
 #include "agent/worker/bench/watchdog.h"
 
 #include <errno.h>
@@ -14,18 +14,18 @@
 #include "common/base/time_scale.h"
 
 #define PROGRESS_MS (int)scaled_ms(1000)
-#define LOOK_MS 50
+#define GUARD_MS 50
 #define STOPPING_MS 100
 #define STOP_MS 4000       /* the contract allows 5 s from SIGTERM */
-#define GRACE_NS 300000000 /* for the call to return by itself */
+#define GRACE_NS 300000000 /* for a call to return after a stop or a loss */
 
-/* What the thread knows of the worker's: since when it is where it is. */
-struct sight {
+/* The watchdog's view of the main thread. */
+struct view {
     uint64_t passes;
-    int64_t begun_ns;   /* at least so long inside of a call */
-    int64_t noticed_ns; /* a stop or a loss meanwhile; 0: none */
-    int64_t told_ns;    /* the progress */
-    int64_t stopped_ns; /* SIGTERM; 0: not yet */
+    int64_t begun_ns;   /* first seen inside the current call */
+    int64_t noticed_ns; /* a stop or a loss during this call; 0: none */
+    int64_t told_ns;    /* last progress event */
+    int64_t stopped_ns; /* SIGTERM seen; 0: not yet */
 };
 
 static bool is_stopped(const struct watchdog *watchdog)
@@ -38,14 +38,14 @@ static void end(struct watchdog *watchdog, const struct error *error, int lost)
     watchdog->give_up(watchdog->give_up_arg, error, lost);
 }
 
-/* ---- Inside of a call ---- */
+/* ---- Hanging calls ---- */
 
 static const char *library_of(const char *what)
 {
     return strncmp(what, "cuda", 4) == 0 ? "CUDA" : "NCCL";
 }
 
-static const char *last_words(struct watchdog *watchdog, char text[WATCHDOG_MORE_MAX])
+static const char *library_error(struct watchdog *watchdog, char text[WATCHDOG_MORE_MAX])
 {
     return watchdog->more(watchdog->more_arg, text);
 }
@@ -66,7 +66,7 @@ static void report_loss(struct watchdog *watchdog, const char *what)
 
     error_set(&error, ERROR_PEER, "%s, and %s (%s) waits for it%s",
               watchdog->tree->watch.error.text, library_of(what), what,
-              last_words(watchdog, last));
+              library_error(watchdog, last));
     end(watchdog, &error, watchdog->tree->watch.lost);
 }
 
@@ -76,7 +76,8 @@ static void report_timeout(struct watchdog *watchdog, const char *what, int64_t 
     struct error error = {0};
 
     error_set(&error, ERROR_TIMEOUT, "%s (%s) has not returned in %.0f s%s",
-              library_of(what), what, (double)limit_ns / 1e9, last_words(watchdog, last));
+              library_of(what), what, (double)limit_ns / 1e9,
+              library_error(watchdog, last));
     if (atomic_load_explicit(&watchdog->is_dispensable, memory_order_relaxed))
         error.code = ERROR_NONE;
     end(watchdog, &error, -1);
@@ -88,34 +89,34 @@ static bool has_lost(struct watchdog *watchdog)
            watch_check(&watchdog->tree->watch) && watchdog->tree->watch.lost >= 0;
 }
 
-static void look_inside(struct watchdog *watchdog, struct sight *sight, int64_t now)
+static void check_call(struct watchdog *watchdog, struct view *view, int64_t now)
 {
     uint64_t passes = atomic_load_explicit(&watchdog->passes, memory_order_acquire);
     const char *what = atomic_load_explicit(&watchdog->what, memory_order_relaxed);
     int64_t limit_ns = atomic_load_explicit(&watchdog->limit_ns, memory_order_relaxed);
     bool has_stopped = is_stopped(watchdog);
 
-    if (passes % 2 == 0 || passes != sight->passes) {
-        sight->passes = passes;
-        sight->begun_ns = now;
-        sight->noticed_ns = 0;
+    if (passes % 2 == 0 || passes != view->passes) {
+        view->passes = passes;
+        view->begun_ns = now;
+        view->noticed_ns = 0;
     } else if (has_stopped || has_lost(watchdog)) {
-        sight->noticed_ns = sight->noticed_ns ? sight->noticed_ns : now;
-        if (now - sight->noticed_ns <= GRACE_NS)
+        view->noticed_ns = view->noticed_ns ? view->noticed_ns : now;
+        if (now - view->noticed_ns <= GRACE_NS)
             return;
         if (has_stopped)
             report_stop(watchdog, what);
         else
             report_loss(watchdog, what);
-    } else if (limit_ns && now - sight->begun_ns > limit_ns) {
+    } else if (limit_ns && now - view->begun_ns > limit_ns) {
         report_timeout(watchdog, what, limit_ns);
     }
 }
 
 /* ---- The thread ---- */
 
-/* The worker's thread is where it does not see the flag. */
-static void report_deafness(struct watchdog *watchdog)
+/* The main thread has not noticed the stop request in time. */
+static void report_ignored_stop(struct watchdog *watchdog)
 {
     const char *loading =
         atomic_load_explicit(&watchdog->progress->loading, memory_order_relaxed);
@@ -125,11 +126,12 @@ static void report_deafness(struct watchdog *watchdog)
         error_set(&error, ERROR_UNAVAILABLE, "told to stop while it was loading %s",
                   loading);
     else
-        error_set(&error, ERROR_UNAVAILABLE, "told to stop; an operation did not end");
+        error_set(&error, ERROR_UNAVAILABLE,
+                  "told to stop, but an operation did not end");
     end(watchdog, &error, -1);
 }
 
-/* It may be over soon: the case ends by it only later. */
+/* A warning only: the silence may be short, and ends the case only later. */
 static void report_silence(struct watchdog *watchdog)
 {
     char text[400];
@@ -139,26 +141,26 @@ static void report_silence(struct watchdog *watchdog)
                     json_pack("{s:s, s:s}", "level", "warn", "text", text));
 }
 
-static void look(struct watchdog *watchdog, struct sight *sight)
+static void check(struct watchdog *watchdog, struct view *view)
 {
     int64_t now = clock_monotonic_ns();
 
     if (watchdog->tree)
-        tree_look(watchdog->tree);
+        tree_poll(watchdog->tree);
     if (watchdog->is_guarding)
-        look_inside(watchdog, sight, now);
+        check_call(watchdog, view, now);
     if (is_stopped(watchdog)) {
-        sight->stopped_ns = sight->stopped_ns ? sight->stopped_ns : now;
-        if (now - sight->stopped_ns > (STOP_MS - PROGRESS_MS) * INT64_C(1000000))
-            report_deafness(watchdog);
-    } else if (now - sight->told_ns >= PROGRESS_MS * INT64_C(1000000)) {
-        sight->told_ns = now;
+        view->stopped_ns = view->stopped_ns ? view->stopped_ns : now;
+        if (now - view->stopped_ns > (STOP_MS - PROGRESS_MS) * INT64_C(1000000))
+            report_ignored_stop(watchdog);
+    } else if (now - view->told_ns >= PROGRESS_MS * INT64_C(1000000)) {
+        view->told_ns = now;
         report_silence(watchdog);
         events_emit(watchdog->events, "progress", progress_describe(watchdog->progress));
     }
 }
 
-/* Unlocked: until there is news, or so long. */
+/* Release the lock, and sleep until an event of the tree, a wake-up, or the timeout. */
 static void sleep_ms(struct watchdog *watchdog, int ms)
 {
     struct pollfd fds[2] = {
@@ -175,15 +177,15 @@ static void sleep_ms(struct watchdog *watchdog, int ms)
 static void *run(void *arg)
 {
     struct watchdog *watchdog = arg;
-    struct sight sight = {.told_ns = clock_monotonic_ns()};
+    struct view view = {.told_ns = clock_monotonic_ns()};
 
     pthread_mutex_lock(&watchdog->lock);
     while (!watchdog->is_ending) {
-        sleep_ms(watchdog, watchdog->is_guarding ? LOOK_MS
-                           : sight.stopped_ns    ? STOPPING_MS
+        sleep_ms(watchdog, watchdog->is_guarding ? GUARD_MS
+                           : view.stopped_ns     ? STOPPING_MS
                                                  : PROGRESS_MS);
         if (!watchdog->is_ending)
-            look(watchdog, &sight);
+            check(watchdog, &view);
     }
     pthread_mutex_unlock(&watchdog->lock);
     return NULL;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* watchdog.h - the one thread that watches the worker's own
+/* watchdog.h - the thread that observes the worker's main thread
  *
- * It looks after the control plane: it sleeps until there is news of a death. It reports
- * the progress each second. It ends the process if the worker's thread stays inside of a
- * call to a library: a call may wait for a peer and never hear that it is gone (a group's
- * end that connects, a window that is registered), or for a kernel that spins because of
- * it (cudaFree, a launch into a full stream). No library frees anything while a thread is
- * inside of it, and the GPU is free when the process has ended. */
+ * The watchdog waits for deaths on the control tree and reports the progress every
+ * second. It also ends the process if the main thread hangs in a library call. Such a
+ * call may wait for a dead peer (ncclGroupEnd while it connects, ncclCommWindowRegister),
+ * or for a kernel that spins because of that peer (cudaFree, a launch into a full
+ * stream). The library cannot be cleaned up while a thread is inside it. The end of the
+ * process frees the GPU. */
 #ifndef RINGBENCH_WORKER_BENCH_WATCHDOG_H
 #define RINGBENCH_WORKER_BENCH_WATCHDOG_H
 
@@ -22,28 +22,29 @@
 
 #define WATCHDOG_MORE_MAX 400
 
-/* How the process ends. lost: a rank of the case, or -1. code ERROR_NONE: all is done,
- * but for a call that nothing depends on. Does not return. */
+/* End the process; does not return. lost: the lost rank of the case, or -1. With code
+ * ERROR_NONE the case succeeded, and only a dispensable call hangs. */
 typedef void watchdog_give_up(void *arg, const struct error *error, int lost);
 
-/* What a library said last, ready to follow a sentence, or "". */
+/* The library's last error message, to append to a sentence, or "". */
 typedef const char *watchdog_more(void *arg, char text[WATCHDOG_MORE_MAX]);
 
 struct watchdog {
-    /* Written by the worker's thread. */
-    _Alignas(128) _Atomic uint64_t passes; /* into calls and out again: odd when inside */
-    _Atomic(const char *) what;            /* the call; static text */
-    _Atomic int64_t limit_ns;              /* of one call; 0: none */
-    atomic_bool is_leaving;                /* peers may end now */
-    atomic_bool is_dispensable;            /* nothing depends on the call */
-    /* The thread's. */
+    /* Written by the main thread. */
+    _Alignas(
+        128) _Atomic uint64_t passes; /* entries and exits of calls: odd inside one */
+    _Atomic(const char *) what;       /* the call's name; static text */
+    _Atomic int64_t limit_ns;         /* time limit of one call; 0: none */
+    atomic_bool is_leaving;           /* peers may exit: they are not lost */
+    atomic_bool is_dispensable;       /* a hang of the call is no failure */
+    /* Written under the lock. */
     _Alignas(128) struct progress *progress;
     struct events *events;
     const atomic_int *stop;
     watchdog_give_up *give_up;
     void *give_up_arg;
     struct tree *tree; /* NULL: none yet */
-    bool is_guarding;  /* calls that may not return */
+    bool is_guarding;  /* calls are checked for hangs */
     watchdog_more *more;
     void *more_arg;
     pthread_t thread;
@@ -52,24 +53,22 @@ struct watchdog {
     bool is_started, is_ending;
 };
 
-/* All is borrowed until watchdog_stop. stop: non-zero since SIGTERM. */
+/* All arguments are borrowed until watchdog_stop. *stop: non-zero after SIGTERM. */
 int watchdog_start(struct watchdog *watchdog, struct progress *progress,
                    struct events *events, const atomic_int *stop,
                    watchdog_give_up *give_up, void *arg, struct error *err);
 void watchdog_stop(struct watchdog *watchdog);
 
-/* From here on look after this control plane; NULL: after none. NULL as the watchdog is
- * fine. */
+/* Observe this control tree from now on; NULL: none. Accepts NULL as the watchdog. */
 void watchdog_follow(struct watchdog *watchdog, struct tree *tree);
 
-/* From here on end the process if a call does not return although a peer is lost, or in
- * limit_ns (0: no limit). more_arg stays valid until watchdog_unguard. */
+/* From now on, end the process if a call does not return within limit_ns (0: no limit),
+ * or soon after a peer is lost. more_arg stays valid until watchdog_unguard. */
 void watchdog_guard(struct watchdog *watchdog, int64_t limit_ns, watchdog_more *more,
                     void *more_arg);
 void watchdog_unguard(struct watchdog *watchdog);
 
-/* All work is done: from here on a peer that ends is none that is lost, and a call has
- * limit_ns. */
+/* All work is done: from now on a peer's exit is not a loss, and limit_ns applies. */
 void watchdog_set_leaving(struct watchdog *watchdog, int64_t limit_ns);
 
 static inline void watchdog_set_limit(struct watchdog *watchdog, int64_t limit_ns)
@@ -82,7 +81,6 @@ static inline void watchdog_set_dispensable(struct watchdog *watchdog, bool is_s
     atomic_store_explicit(&watchdog->is_dispensable, is_so, memory_order_relaxed);
 }
 
-/* Around a call that may not return. */
 static inline void watchdog_pass(struct watchdog *watchdog)
 {
     uint64_t passes = atomic_load_explicit(&watchdog->passes, memory_order_relaxed);
@@ -107,7 +105,7 @@ static inline int watchdog_left(struct watchdog *watchdog, int result)
     return result;
 }
 
-/* The call's own result; not for calls within calls. */
+/* Evaluate `call`, which may hang, under the watchdog. Do not nest. */
 #define GUARDED(watchdog, what, call)                                                    \
     (watchdog_enter(watchdog, what), watchdog_left(watchdog, call))
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worker.c - what is common to all worker programs: the contract with the agent */
+/* worker.c - the main program of all workers: the contract with the agent */
 #include "agent/worker/bench/worker.h"
 
 #include <assert.h>
@@ -32,9 +32,9 @@
 #include "common/base/version.h"
 
 #define EVENTS_FD 3
-#define UNREACHED_MAX 256 /* of a rank that reaches nobody */
+#define UNREACHED_MAX 256 /* events per rank */
 #define JOIN_TIMEOUT_MS 300000
-#define STOP_GRACE_MS 300 /* for our own SIGTERM, when another rank got one */
+#define STOP_GRACE_MS 300 /* wait for this rank's SIGTERM after another rank got one */
 
 static atomic_int stop_requested; /* set by the signal handler */
 
@@ -44,7 +44,7 @@ struct worker {
     struct events events;
     struct progress progress;
     struct watchdog watchdog;
-    _Atomic(json_t *) done; /* all went well: its last event, until that was sent */
+    _Atomic(json_t *) done; /* the last event of a success, until it is sent */
     struct case_file *file;
     struct rendezvous_client *store;
     struct tree *tree;
@@ -52,10 +52,10 @@ struct worker {
     struct backend_env env;
     int *members; /* of this rank's group */
     const char *master_addr, *master_port;
-    int n_unreached;        /* ways that were told */
+    int n_unreached;        /* events `unreached` */
     double cpu_mhz[2];      /* before the first and after the last row; NAN: unknown */
-    const char *stage;      /* error code of a failure here */
-    struct error misplaced; /* why it is not on the CPUs that it was given, or no code */
+    const char *stage;      /* error code for a failure in the current stage */
+    struct error misplaced; /* a failure to bind to the assigned CPUs */
 };
 
 static void on_stop(int signal)
@@ -118,8 +118,9 @@ static int read_number(const char *name, int min, int max, int *out, struct erro
     errno = 0;
     long value = text ? strtol(text, &end, 10) : 0;
     if (!text || end == text || *end || errno || value < min || value > max) {
-        return error_set(err, ERROR_INVALID, "environment: %s=%s must be from %d to %d",
-                         name, text ? text : "", min, max);
+        return error_set(err, ERROR_INVALID,
+                         "environment: %s=%s must be a number from %d to %d", name,
+                         text ? text : "", min, max);
     }
     *out = (int)value;
     return 0;
@@ -163,7 +164,8 @@ static int read_case(struct worker *worker, struct error *err)
     if (!worker->file)
         return -1;
     if (worker->file->world_size != worker->env.world_size) {
-        return error_set(err, ERROR_INVALID, "case: world_size %d, but WORLD_SIZE is %d",
+        return error_set(err, ERROR_INVALID,
+                         "case: world_size is %d, but WORLD_SIZE is %d",
                          worker->file->world_size, worker->env.world_size);
     }
     return says_supported(worker->backend, worker->file, err);
@@ -175,7 +177,7 @@ static void emit_failure(struct worker *worker, const char *code, const char *te
     events_emit_last(&worker->events, "done", says_failure(code, text, peer));
 }
 
-/* Beside what the backend says of clocks. */
+/* Add to the backend's "clocks", if any. */
 static void add_cpu_clock(const struct worker *worker, json_t *done)
 {
     json_t *clocks = json_object_get(done, "clocks");
@@ -188,7 +190,7 @@ static void add_cpu_clock(const struct worker *worker, json_t *done)
                         json_pack("[f, f]", worker->cpu_mhz[0], worker->cpu_mhz[1]));
 }
 
-/* What went well, with what the backend has to say of it in the end. */
+/* The event `done` of a success, with the backend's report. */
 static json_t *success_of(const struct worker *worker)
 {
     json_t *done = json_pack("{s:b}", "ok", 1);
@@ -238,7 +240,7 @@ static int join(struct worker *worker, struct error *err)
     return 0;
 }
 
-/* On the watchdog's thread, while the worker's own is stuck. */
+/* Runs on the watchdog's thread while the main thread hangs. */
 static void give_up(void *arg, const struct error *error, int lost)
 {
     struct worker *worker = arg;
@@ -255,15 +257,15 @@ static void give_up(void *arg, const struct error *error, int lost)
     } else {
         emit_failure(worker, lost >= 0 ? "peer_lost" : "internal", error->text, lost);
     }
-    /* The rest of a library's log, unless the stuck thread holds the stream. */
+    /* Flush a library's log, unless the hanging thread holds the stream's lock. */
     if (ftrylockfile(stdout) == 0)
         fflush_unlocked(stdout);
     _exit(done ? 0 : 1);
 }
 
-static void say_unreached(void *arg, const char *over, int rank,
-                          const struct attempt_place *place, const char *via,
-                          const char *reason)
+static void emit_unreached(void *arg, const char *over, int rank,
+                           const struct attempt_place *place, const char *via,
+                           const char *reason)
 {
     struct worker *worker = arg;
 
@@ -280,7 +282,7 @@ static int form(struct worker *worker, struct error *err)
     worker->env.stall_ms = worker->file->spec->stall_s * 1000;
     worker->env.file = worker->file;
     worker->env.watchdog = &worker->watchdog;
-    worker->env.ear = (struct attempt_ear){say_unreached, worker};
+    worker->env.observer = (struct attempt_observer){emit_unreached, worker};
     group_find(worker->file, &worker->env, &worker->members);
     struct tree_config config = backend_env_tree(&worker->env);
     worker->tree = worker->env.tree = tree_create(&config, err);
@@ -358,12 +360,12 @@ static const char *code_of(const struct worker *worker, const struct error *erro
     }
 }
 
-/* Report a failure: who or what is to blame is settled with the other ranks. */
+/* Report a failure, after agreeing with the other ranks on the first one. */
 static void fail(struct worker *worker, const struct error *error)
 {
     int self = worker->env.rank;
     bool is_silence = error->code == ERROR_UNREACHABLE;
-    /* A peer that is gone is to blame only for what failed by that. */
+    /* Blame a lost peer only for errors that its loss causes. */
     int lost = worker->tree && (error->code == ERROR_PEER || is_silence)
                    ? worker->tree->watch.lost
                    : -1;
@@ -410,12 +412,12 @@ static int finish(struct worker *worker, int status, const struct error *error)
     return status ? 1 : 0;
 }
 
-/* What the bench loop calls without asking. */
-static void assert_whole(const struct backend *backend)
+/* The functions that the bench loop calls without a check for NULL. */
+static void assert_complete(const struct backend *backend)
 {
     assert(backend->create && backend->destroy && backend->abort && backend->run);
     assert(backend->transport && backend->memory && backend->alloc);
-    /* The host's clock says nothing of calls that have only been begun. */
+    /* The host's clock cannot time calls that only enqueue. */
     assert(!backend->is_async || backend->laps);
 }
 
@@ -424,11 +426,11 @@ static int work(struct backend *backend)
     struct worker worker = {.backend = backend, .started_ns = clock_monotonic_ns()};
     struct error error = {0};
 
-    assert_whole(backend);
+    assert_complete(backend);
     if (fcntl(EVENTS_FD, F_GETFD) < 0) {
         fprintf(stderr,
-                "descriptor %d is not open: this program is started by "
-                "ringbench-agent; see also --probe\n",
+                "descriptor %d is not open: ringbench-agent starts this program. By hand "
+                "use only --probe\n",
                 EVENTS_FD);
         return 2;
     }
@@ -436,7 +438,7 @@ static int work(struct backend *backend)
     set_up_signals();
     affinity_apply(affinity_given(), &worker.misplaced);
     if (stacks_start(&error))
-        log_warn("a stall will show no stacks: %s", error.text);
+        log_warn("no stacks will be printed on a stall: %s", error.text);
     if (events_init(&worker.events, EVENTS_FD))
         return 2;
     emit_hello(&worker);
@@ -448,8 +450,9 @@ static int print_help(FILE *out, const char *name)
 {
     return fprintf(out,
                    "usage: ringbench-worker-%s [--probe | --version]\n\n"
-                   "A rank of the backend %s, which ringbench-agent starts.\n\n"
-                   "  --probe    print as JSON what this node has for it, and exit\n"
+                   "One rank of a case with backend %s. Started by ringbench-agent.\n\n"
+                   "  --probe    print this node's support for the backend as JSON, and "
+                   "exit\n"
                    "  --help     print this and exit\n"
                    "  --version  print the version and exit\n",
                    name, name) < 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worker.h - what is common to all worker programs: the contract with the agent */
+/* worker.h - the main program of all workers: the contract with the agent */
 #ifndef RINGBENCH_WORKER_BENCH_WORKER_H
 #define RINGBENCH_WORKER_BENCH_WORKER_H
 

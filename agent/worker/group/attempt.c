@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* attempt.c - connections under way, and what is told of one that does not come about */
+/* attempt.c - connect to peers, and report addresses that cannot be reached */
 #include "agent/worker/group/attempt.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 #include "common/base/clock.h"
 
-#define SLICE_MS 100 /* how late a stop may be noticed */
+#define SLICE_MS 100 /* a stop is noticed within this time */
 
 static int resolve(const struct attempt_place *place, int type, struct addrinfo **list)
 {
@@ -61,7 +61,7 @@ int attempts_settle(struct attempt *attempts, int n, struct pollfd *fds, int wai
     return left;
 }
 
-/* ---- Telling ---- */
+/* ---- Reports ---- */
 
 union address {
     struct sockaddr any;
@@ -101,7 +101,7 @@ void attempt_interface(int fd, char out[ATTEMPT_INTERFACE_MAX])
     freeifaddrs(list);
 }
 
-static const char *interface_again(int fd, struct attempt_found *last)
+static const char *interface_cached(int fd, struct attempt_found *last)
 {
     union address own = {.any.sa_family = AF_UNSPEC}, known = {.room = last->own};
     socklen_t len = sizeof(own);
@@ -115,7 +115,7 @@ static const char *interface_again(int fd, struct attempt_found *last)
     return last->interface;
 }
 
-/* The kernel's choice, of which nothing is sent. */
+/* connect() of a datagram socket selects the route and sends nothing. */
 const char *attempt_route(const struct attempt_place *place, struct attempt_found *last)
 {
     struct addrinfo *list;
@@ -125,31 +125,33 @@ const char *attempt_route(const struct attempt_place *place, struct attempt_foun
         return "";
     int fd = socket(list->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd >= 0 && !connect(fd, list->ai_addr, list->ai_addrlen))
-        name = interface_again(fd, last);
+        name = interface_cached(fd, last);
     if (fd >= 0)
         close(fd);
     freeaddrinfo(list);
     return name;
 }
 
-void attempt_tell(const struct attempt *attempt, const char *over, int name,
-                  const struct attempt_place *place, const struct attempt_ear *ear)
+void attempt_report(const struct attempt *attempt, const char *over, int rank,
+                    const struct attempt_place *place,
+                    const struct attempt_observer *observer)
 {
     int64_t waited_ns = clock_monotonic_ns() - attempt->since_ns;
     struct attempt_found found = {.interface = ""};
     char reason[128];
 
-    if (!ear->hear)
+    if (!observer->report)
         return;
     if (attempt->code == ATTEMPT_UNDER_WAY)
         snprintf(reason, sizeof(reason), "no answer in %lld s",
                  (long long)(waited_ns / 1000000000));
     else
         snprintf(reason, sizeof(reason), "%s", strerror(attempt->code));
-    ear->hear(ear->arg, over, name, place, attempt_route(place, &found), reason);
+    observer->report(observer->arg, over, rank, place, attempt_route(place, &found),
+                     reason);
 }
 
-/* 0: connected; 1: to be tried again; -1: failed. */
+/* 0: connected; 1: try again; -1: failed. */
 static int conclude(struct attempt *attempt, const struct attempt_place *place,
                     const char *over, const struct attempt_until *until,
                     struct error *err)
@@ -158,7 +160,7 @@ static int conclude(struct attempt *attempt, const struct attempt_place *place,
         return 0;
     if (attempt->fd >= 0)
         close(attempt->fd);
-    /* Where hundreds come at once, a connection may be lost in the crowd. */
+    /* The peer's accept queue may overflow when hundreds of ranks connect at once. */
     if (attempt->code == ECONNRESET)
         return 1;
     if (attempt->code == ATTEMPT_UNDER_WAY)
@@ -167,7 +169,7 @@ static int conclude(struct attempt *attempt, const struct attempt_place *place,
                    : error_set(err, ERROR_TIMEOUT,
                                "rank %d: connecting to %s port %s: no answer in time",
                                attempt->rank, place->address, place->port);
-    attempt_tell(attempt, over, attempt->rank, place, until->ear);
+    attempt_report(attempt, over, attempt->rank, place, until->observer);
     return error_set_errno(err, ERROR_PEER, attempt->code,
                            "rank %d: connecting to %s port %s", attempt->rank,
                            place->address, place->port);
@@ -188,7 +190,7 @@ int attempt_connect(int rank, const struct attempt_place *place, const char *ove
                clock_monotonic_ns() < until->deadline_ns && !watch_check(until->watch)) {
             int64_t waited_ns = clock_monotonic_ns() - attempt.since_ns;
             if (!is_told && waited_ns >= ATTEMPT_SILENT_MS * INT64_C(1000000)) {
-                attempt_tell(&attempt, over, rank, place, until->ear);
+                attempt_report(&attempt, over, rank, place, until->observer);
                 is_told = true;
             }
         }

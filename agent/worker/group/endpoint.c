@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* endpoint.c - a byte stream to one peer, whatever carries it */
+/* endpoint.c - a byte stream to one peer over a transport */
 #include "agent/worker/group/endpoint.h"
 
 #include <errno.h>
@@ -10,9 +10,9 @@
 
 #define QUEUE_BYTES 131072
 #define NEAR_US 1000
-/* Probes take CPU time while calls are timed. A network that is down for 15 s must not
- * end a case: an idle connection ends when four probes had no answer, 20 to 30 s after
- * the last that had one. */
+/* Probes are rare because they use CPU time during timed calls. A network outage of 15 s
+ * must not end a case: an idle connection ends after four unanswered probes, 20 to 30 s
+ * after the last answer. */
 #define KEEPALIVE_IDLE_S 10
 #define KEEPALIVE_INTERVAL_S 5
 #define KEEPALIVE_PROBES 4
@@ -97,10 +97,10 @@ void endpoint_init_shm(struct endpoint *endpoint, int rank, struct shm_queue *ou
     endpoint->in = in;
 }
 
-/* What waits in a queue leaves the caches there, and is sent by whichever core takes an
- * acknowledgement: over virtual Ethernet it then overtakes what the sender's own core
- * sends, which TCP takes for loss. With a wire to fill, or one that is imitated, the
- * kernel knows best. */
+/* Data in a long send queue drops out of the caches. It is sent by whichever core handles
+ * an acknowledgement: over virtual Ethernet it then overtakes data of the sender's core,
+ * and TCP assumes a loss. On a real or emulated link (longer round trips) the kernel's
+ * own size is best. */
 void endpoint_shorten_queue(int fd)
 {
     struct tcp_info info;

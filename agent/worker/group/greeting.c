@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* greeting.c - a rank's port, and the greeting that opens each connection to it */
+/* greeting.c - a rank's listening port, and the greeting that opens each connection */
 #include "agent/worker/group/greeting.h"
 
 #include <errno.h>
@@ -16,8 +16,8 @@
 #include "agent/worker/group/listen.h"
 #include "common/base/log.h"
 
-#define SILENT_S 10     /* how long the kernel holds back a connection without bytes */
-#define GREETING_MS 500 /* one that was lost is sent again by then */
+#define SILENT_S 10     /* the kernel holds back a connection without bytes this long */
+#define GREETING_MS 500 /* long enough for TCP to resend a lost greeting */
 
 struct greeting {
     char magic[8];
@@ -70,7 +70,7 @@ void greeting_close(struct greeting_port *port)
 }
 
 /* Logged once: a port scan must not fill the log. */
-static void turn_away(struct greeting_port *port, int fd, const char *why)
+static void reject(struct greeting_port *port, int fd, const char *why)
 {
     struct sockaddr_storage peer;
     socklen_t len = sizeof(peer);
@@ -81,8 +81,8 @@ static void turn_away(struct greeting_port *port, int fd, const char *why)
                     sizeof(number), NI_NUMERICHOST | NI_NUMERICSERV);
     }
     if (!port->has_warned)
-        log_warn("closed a connection from %s port %s to this rank's port, which is for "
-                 "ranks of its case only: %s (further ones are not reported)",
+        log_warn("closed a connection from %s port %s: %s. Only ranks of the case may "
+                 "connect to this port. Further attempts are not logged",
                  host, number, why);
     port->has_warned = true;
     close(fd);
@@ -90,10 +90,10 @@ static void turn_away(struct greeting_port *port, int fd, const char *why)
 
 void greeting_refuse(struct greeting_port *port, int fd)
 {
-    turn_away(port, fd, "no such rank is missing");
+    reject(port, fd, "no connection from this rank is expected");
 }
 
-/* In a time that does not tell where the first difference is. */
+/* Compare in constant time, so that the duration reveals nothing about the token. */
 static bool is_token(const struct greeting_port *port, const unsigned char *token)
 {
     unsigned difference = 0;
@@ -116,17 +116,16 @@ int greeting_accept(struct greeting_port *port, int ms, struct greeting_caller *
         return errno == EAGAIN || errno == ECONNABORTED || errno == EINTR
                    ? 0
                    : error_set_errno(err, ERROR_IO, errno, "accepting a connection");
-    /* A rank sends its greeting at once and in one piece. The kernel waited for it, but
-     * for a time when it uses SYN cookies, as it does where hundreds connect. */
+    /* A rank sends its greeting at once and in one piece. TCP_DEFER_ACCEPT has usually
+     * waited for it, but not with SYN cookies, which hundreds of connections trigger. */
     pollfd.fd = fd;
     poll(&pollfd, 1, GREETING_MS);
     ssize_t n = recv(fd, &greeting, sizeof(greeting), MSG_DONTWAIT);
     if (n != (ssize_t)sizeof(greeting) ||
         memcmp(greeting.magic, greeting_magic, sizeof(greeting_magic)) != 0 ||
         !is_token(port, greeting.token)) {
-        turn_away(port, fd,
-                  n <= 0 ? "it has sent no greeting"
-                         : "its greeting is not that of a rank");
+        reject(port, fd,
+               n <= 0 ? "it sent no greeting" : "it did not send the greeting of a rank");
         return 0;
     }
     *caller = (struct greeting_caller){fd, (int)ntohl(greeting.rank),
@@ -142,7 +141,7 @@ int greeting_send(int fd, const unsigned char token[TOKEN_BYTES], int rank, int 
 
     memcpy(greeting.magic, greeting_magic, sizeof(greeting_magic));
     memcpy(greeting.token, token, TOKEN_BYTES);
-    /* The first bytes of a connection always fit into its buffer. */
+    /* The first bytes always fit into a connection's buffer. */
     if (send(fd, &greeting, sizeof(greeting), MSG_NOSIGNAL) != (ssize_t)sizeof(greeting))
         return error_set_errno(err, ERROR_PEER, errno, "greeting");
     return 0;

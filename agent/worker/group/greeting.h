@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* greeting.h - a rank's port, and the greeting that opens each connection to it
+/* greeting.h - a rank's listening port, and the greeting that opens each connection
  *
- * A connection begins with the port's token, which its owner gives to the ranks of its
- * case through their store, the rank that connects, and the connection's purpose. The
- * kernel holds a connection back until its first bytes are there, so that a stranger who
- * says nothing seldom delays anybody, and then by half a second. */
+ * The greeting has the port's token, the connecting rank, and the connection's purpose.
+ * Ranks of the case read the token from their store. The kernel holds a connection back
+ * until its first bytes arrive, so a silent stranger rarely delays a rank, and then by
+ * 0.5 s at most. */
 #ifndef RINGBENCH_WORKER_GROUP_GREETING_H
 #define RINGBENCH_WORKER_GROUP_GREETING_H
 
@@ -26,20 +26,19 @@ struct greeting_caller {
     int fd, rank, purpose;
 };
 
-/* Listen on this address only (others need no way in), or loopback if it is empty. The
- * token is drawn. */
+/* Listen on this address only, or on loopback if it is empty, and draw a random token. */
 int greeting_listen(struct greeting_port *port, const char *host, int *number,
                     struct error *err);
 void greeting_close(struct greeting_port *port);
 
-/* Wait at most `ms`. 1: *caller knows the token, and its fd is the caller's of this
- * function; 0: nobody yet, or a stranger, whose connection is closed; -1: failed. */
+/* Wait at most `ms` for a connection. 1: *caller sent the right token; close its fd.
+ * 0: no connection, or one without the token, which was closed. -1: failed. */
 int greeting_accept(struct greeting_port *port, int ms, struct greeting_caller *caller,
                     struct error *err);
-/* Close a connection that has greeted, but is not expected. */
+/* Close a connection that sent the token but is not expected. */
 void greeting_refuse(struct greeting_port *port, int fd);
 
-/* Greet, as the first thing on a new connection. */
+/* Send the greeting: the first bytes of a new connection. */
 int greeting_send(int fd, const unsigned char token[TOKEN_BYTES], int rank, int purpose,
                   struct error *err);
 

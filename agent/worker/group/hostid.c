@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hostid.c - which ranks are on one host */
+/* hostid.c - the identity of a host: ranks with the same one can share memory */
 #include "agent/worker/group/hostid.h"
 
 #include <inttypes.h>

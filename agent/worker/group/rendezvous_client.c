@@ -19,9 +19,9 @@
 #define MAGIC 0x3C85F7CEu
 #define REQUEST_MAX (64u << 20)
 #define DEFAULT_TIMEOUT_MS 30000
-#define SLICE_MS 100 /* how late a stop may be noticed */
-/* The most time for an address while others are left. TCP sends its SYN after 0, 1 and
- * 3 s (RFC 6298). */
+#define SLICE_MS 100 /* a stop is noticed within this time */
+/* Time limit for an address while others are left to try. TCP sends its SYN after 0, 1
+ * and 3 s (RFC 6298). */
 #define CONNECT_MS 3000
 
 enum query {
@@ -74,7 +74,7 @@ static int await_fd(struct rendezvous_client *client, int fd, short events,
     }
 }
 
-/* The stream is in an unknown state: nothing may follow. */
+/* Close the connection: its stream is in an unknown state. */
 static int die(struct rendezvous_client *client)
 {
     if (client->fd >= 0) {
@@ -110,7 +110,7 @@ static int send_request(struct rendezvous_client *client, int64_t deadline,
     return 0;
 }
 
-/* Does not give the connection up: a WAIT may time out and be cancelled. */
+/* Keeps the connection after a failure: a WAIT may time out and be cancelled. */
 static int receive_soft(struct rendezvous_client *client, void *out, size_t len,
                         int64_t deadline, struct error *err)
 {
@@ -188,7 +188,8 @@ static int begin(struct rendezvous_client *client, enum query query, const char 
     size_t len = key ? strlen(key) : 0;
 
     if (len > STORE_KEY_MAX) {
-        return error_set(err, ERROR_LIMIT, "store: a key of %zu bytes, at most %d", len,
+        return error_set(err, ERROR_LIMIT,
+                         "store: the key has %zu bytes, the limit is %d", len,
                          STORE_KEY_MAX);
     }
     buf_clear(&client->request);
@@ -209,7 +210,7 @@ static int receive_blob(struct rendezvous_client *client, struct buf *out,
         return -1;
     uint64_t left = get_int(raw, sizeof(raw));
     if (left > STORE_VALUE_MAX) {
-        error_set(err, ERROR_PEER, "store: a value of %llu bytes, at most %d",
+        error_set(err, ERROR_PEER, "store: the value has %llu bytes, the limit is %d",
                   (unsigned long long)left, STORE_VALUE_MAX);
         return die(client);
     }
@@ -218,7 +219,7 @@ static int receive_blob(struct rendezvous_client *client, struct buf *out,
         if (receive(client, block, part, deadline, err))
             return -1;
         if (buf_append(out, block, part)) {
-            error_set(err, ERROR_LIMIT, "store: the value is too long");
+            error_set(err, ERROR_LIMIT, "store: the value is longer than expected");
             return die(client);
         }
         left -= part;
@@ -252,8 +253,8 @@ static int open_socket(struct rendezvous_client *client, const struct addrinfo *
     return 0;
 }
 
-static int shake_hands(struct rendezvous_client *client, int64_t deadline,
-                       struct error *err)
+static int handshake(struct rendezvous_client *client, int64_t deadline,
+                     struct error *err)
 {
     uint32_t nonce = (uint32_t)getpid();
     unsigned char raw[4];
@@ -267,14 +268,14 @@ static int shake_hands(struct rendezvous_client *client, int64_t deadline,
         receive(client, raw, sizeof(raw), deadline, err))
         return -1;
     if (get_int(raw, sizeof(raw)) != nonce) {
-        error_set(err, ERROR_PEER, "store: the server does not speak this protocol");
+        error_set(err, ERROR_PEER,
+                  "store: the server does not speak the TCPStore protocol");
         return die(client);
     }
     return 0;
 }
 
-/* The time that a connection to the first of these may take: its share of what is left.
- */
+/* Deadline for connecting to the first address of the list: its share of the rest. */
 static int64_t connect_deadline(const struct addrinfo *list, bool is_only,
                                 int64_t deadline)
 {
@@ -289,20 +290,20 @@ static int64_t connect_deadline(const struct addrinfo *list, bool is_only,
     return now + (share < CONNECT_MS ? share : CONNECT_MS);
 }
 
-/* A firewall may drop what goes to one of the addresses: the others have their turn. */
+/* Try all addresses: a firewall may drop packets to some of them. */
 static int try_addresses(struct rendezvous_client *client, const struct addrinfo *list,
                          int64_t deadline, struct error *err)
 {
     for (const struct addrinfo *at = list; at; at = at->ai_next) {
         int64_t until = connect_deadline(at, !list->ai_next, deadline);
 
-        if (!open_socket(client, at, until, err) && !shake_hands(client, deadline, err))
+        if (!open_socket(client, at, until, err) && !handshake(client, deadline, err))
             return 0;
     }
     return -1;
 }
 
-/* A server that is not up yet refuses: try again until the deadline. */
+/* Retry until the deadline: the server may not listen yet. */
 static int connect_until(struct rendezvous_client *client, const struct addrinfo *list,
                          int64_t deadline, struct error *err)
 {
@@ -376,7 +377,8 @@ int rendezvous_client_set(struct rendezvous_client *client, const char *key,
                           const void *value, size_t len, struct error *err)
 {
     if (len > STORE_VALUE_MAX) {
-        return error_set(err, ERROR_LIMIT, "store: a value of %zu bytes, at most %d", len,
+        return error_set(err, ERROR_LIMIT,
+                         "store: the value has %zu bytes, the limit is %d", len,
                          STORE_VALUE_MAX);
     }
     if (begin(client, QUERY_SET, key, err))
@@ -439,7 +441,7 @@ static int begin_wait(struct rendezvous_client *client, const char *const *keys,
     return 0;
 }
 
-/* The answer is one "cancelled", or "stop waiting" first if that was under way. */
+/* The answer is "cancelled". "Stop waiting" precedes it if the server had sent that. */
 static int cancel_wait(struct rendezvous_client *client, struct error *err)
 {
     int64_t deadline = now_ms() + client->timeout_ms;

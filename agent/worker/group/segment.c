@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* segment.c - the ranks of one host meet in a shared segment of their leader */
+/* segment.c - the ranks of one host synchronize in a shared segment of their leader */
 #include "agent/worker/group/segment.h"
 
 #include <errno.h>
@@ -16,22 +16,23 @@
 
 #include "common/base/clock.h"
 
-#define SLEEP_AFTER_NS 2000000 /* the next timed call must not wait for a wake-up */
+#define SLEEP_AFTER_NS 2000000 /* short waits must not cost the time of a wake-up */
 #define YIELDS_CROWDED 10
-/* News wakes nobody who is still on the way to sleep, but must be reported in 0.5 s. */
+/* A rank that is just falling asleep misses the wake-up of a loss. Losses must be noticed
+ * within 0.5 s. */
 #define SLEEP_NS 200000000
 
 struct slot {
-    _Alignas(128) _Atomic uint32_t arrived; /* turns */
+    _Alignas(128) _Atomic uint32_t arrived; /* the member's turn */
     pid_t pid;
     char data[SEGMENT_SLOT_BYTES];
 };
 
 struct segment_map {
     unsigned char token[TOKEN_BYTES];
-    _Alignas(128) _Atomic uint32_t released; /* turns */
+    _Alignas(128) _Atomic uint32_t released; /* the last turn that the leader released */
     _Atomic uint32_t sleepers;
-    _Alignas(128) _Atomic uint32_t arrivals; /* while the leader sleeps */
+    _Alignas(128) _Atomic uint32_t arrivals; /* futex on which the leader sleeps */
     _Atomic uint32_t leader_sleeps;
     _Alignas(128) struct watch_notice notice;
     _Alignas(128) char area[SEGMENT_AREA_BYTES];
@@ -43,7 +44,7 @@ int segment_create(struct segment *segment, int ranks,
                    struct error *err)
 {
     *segment = (struct segment){.watch = watch, .n = 1};
-    /* Pages that nobody touches take no memory. */
+    /* Untouched pages use no memory. */
     segment->map_len = sizeof(struct segment_map) + (size_t)ranks * sizeof(struct slot);
     segment->fd = memfd_create("ringbench", MFD_CLOEXEC);
     if (segment->fd < 0 || ftruncate(segment->fd, (off_t)segment->map_len) ||
@@ -73,7 +74,7 @@ static int map_leader(struct segment *segment, const struct segment_place *leade
                                 : open(path, O_RDWR | O_CLOEXEC);
     if (fd < 0)
         return error_set_errno(err, ERROR_PEER, errno,
-                               "the host's shared segment (%s) cannot be opened", path);
+                               "cannot open the host's shared segment (%s)", path);
     void *at = mmap(NULL, segment->map_len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     int failure = errno;
     close(fd);
@@ -92,7 +93,8 @@ int segment_join(struct segment *segment, const struct segment_place *leader, in
         return -1;
     if (memcmp(segment->map->token, leader->token, TOKEN_BYTES) != 0)
         return error_set(err, ERROR_PEER,
-                         "the host's shared segment is not that of its first rank");
+                         "the opened file is not the shared segment of the host's first "
+                         "rank");
     segment->map->slots[self].pid = getpid();
     segment->watch->notice = &segment->map->notice;
     return 0;
@@ -112,7 +114,7 @@ static void futex_wake(_Atomic uint32_t *word)
     syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-/* Nothing was there: 1 when it is time to sleep, -1 when the wait must end. */
+/* One step of a wait: 1 if the caller should sleep, -1 if the wait must end. */
 static int pass_time(struct watch *watch, struct watch_idle *idle)
 {
     if (idle->polls++ < watch->spins) {
@@ -152,8 +154,8 @@ void segment_arrive(struct segment *segment, const void *data, size_t len)
     }
 }
 
-/* Until *word has the turn. A sleeper counts itself in *sleepers, and what it sleeps on
- * changes when there is somebody to wake. */
+/* Wait until *word reaches the turn. A sleeper counts itself in *sleepers and sleeps on
+ * *alarm, which changes before each wake-up. */
 static int await(struct segment *segment, _Atomic uint32_t *word,
                  _Atomic uint32_t *sleepers, _Atomic uint32_t *alarm)
 {
@@ -161,7 +163,7 @@ static int await(struct segment *segment, _Atomic uint32_t *word,
 
     while (!has_come(word, segment->turn)) {
         int status = pass_time(segment->watch, &idle);
-        /* It may have come here, and have ended since. */
+        /* The peer may have arrived before its process ended. */
         if (status < 0)
             return has_come(word, segment->turn) ? 0 : -1;
         if (status == 0)
@@ -224,7 +226,7 @@ void segment_wake(struct segment *segment)
     futex_wake(&segment->map->arrivals);
 }
 
-void segment_tell_loss(struct segment *segment, int lost, const struct error *error)
+void segment_publish_loss(struct segment *segment, int lost, const struct error *error)
 {
     if (segment->map)
         watch_publish(&segment->map->notice, lost, error->code, error->text);

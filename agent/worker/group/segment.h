@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* segment.h - the ranks of one host meet in a shared segment of their leader
+/* segment.h - the ranks of one host synchronize in a shared segment of their leader
  *
- * The segment is an anonymous file (memfd) that the others open through /proc/PID/fd, so
- * nothing has a name that could be left behind. Each rank has one ready, and maps that of
- * its host's leader: as many mappings as ranks.
+ * The segment is an anonymous file (memfd) that the others open through /proc/PID/fd. It
+ * has no name that could be left behind. Each rank creates one, because the leader is not
+ * known yet, and maps only the leader's.
  *
- * An operation: each rank puts a few bytes into its slot and arrives, the leader waits
- * for all, puts bytes into the area that all read, and releases them. A rank that waits
- * spins a little and then sleeps on a futex. */
+ * In an operation each rank writes a few bytes into its slot and arrives. The leader
+ * waits for all, writes the result into the common area and releases the others. A
+ * waiting rank spins briefly and then sleeps on a futex. */
 #ifndef RINGBENCH_WORKER_GROUP_SEGMENT_H
 #define RINGBENCH_WORKER_GROUP_SEGMENT_H
 
@@ -25,46 +25,45 @@
 struct segment_map;
 
 struct segment {
-    struct segment_map *map; /* the leader's */
+    struct segment_map *map; /* the leader's segment */
     size_t map_len;
-    int fd;      /* the own one */
-    int n, self; /* ranks of the host, and which of them this is; 0: the leader */
-    uint32_t turn;
+    int fd;        /* this rank's own segment */
+    int n, self;   /* ranks of the host, and this rank's index; 0: the leader */
+    uint32_t turn; /* operations so far */
     struct watch *watch;
 };
 
-/* Where a leader's segment is. */
+/* The location of a leader's segment. */
 struct segment_place {
     pid_t pid;
     int fd;
     unsigned char token[TOKEN_BYTES];
 };
 
-/* A segment of its own, with room for so many ranks. The token shows that the right file
- * was opened. */
+/* Create this rank's segment with room for `ranks`. Joining ranks verify the token. */
 int segment_create(struct segment *segment, int ranks,
                    const unsigned char token[TOKEN_BYTES], struct watch *watch,
                    struct error *err);
 void segment_release(struct segment *segment);
-/* Be member `self` of n. Member 0 leads: `leader` is its own place. */
+/* Join as member `self` of n. For member 0, the leader, `leader` is its own place. */
 int segment_join(struct segment *segment, const struct segment_place *leader, int n,
                  int self, struct error *err);
 
 /* Arrive with `len` bytes (at most SEGMENT_SLOT_BYTES). */
 void segment_arrive(struct segment *segment, const void *data, size_t len);
-/* The leader: wait for all; then read their slots. */
+/* Leader: wait until all have arrived; then read their slots. */
 int segment_collect(struct segment *segment);
 const char *segment_slot(const struct segment *segment, int member);
 pid_t segment_pid(const struct segment *segment, int member);
-/* What the leader gives to all: it writes this, and releases them. */
+/* Leader: write the result to the area, then release all. */
 char *segment_area(const struct segment *segment);
 void segment_release_all(struct segment *segment);
-/* The others: wait until the leader has released them; then read the area. */
+/* Others: wait for the release; then read the area. */
 int segment_await(struct segment *segment);
 
-/* Any thread of the leader: tell all members of a loss. */
-void segment_tell_loss(struct segment *segment, int lost, const struct error *error);
-/* Any thread: wake this host's ranks to look at their watches. */
+/* Leader, any thread: publish the loss of a rank to all members. */
+void segment_publish_loss(struct segment *segment, int lost, const struct error *error);
+/* Any thread: wake this host's ranks, so that they check for losses. */
 void segment_wake(struct segment *segment);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shm_group.c - the ranks of one host: a shared segment each, mapped by all of them */
+/* shm_group.c - shared memory of the ranks of one host: one segment per rank */
 #include "agent/worker/group/shm_group.h"
 
 #include <errno.h>
@@ -67,8 +67,7 @@ const unsigned char *shm_group_token(const struct shm_group *group)
     return group->peers[group->self].token;
 }
 
-/* A process that ends closes its files first, so they can be gone some time before there
- * is news of its end. */
+/* A dying process closes its files before its death is noticed: wait for that notice. */
 static bool is_peer_lost(struct watch *watch)
 {
     for (int i = 0; i < NEWS_NAPS; i++) {
@@ -79,7 +78,7 @@ static bool is_peer_lost(struct watch *watch)
     return false;
 }
 
-/* A descriptor of the member's segment; the caller closes it. */
+/* A descriptor of the member's segment. Close it. */
 static int open_segment(const struct shm_group *group, int member, struct error *err)
 {
     const struct shm_peer *peer = &group->peers[member];
@@ -96,7 +95,7 @@ static int open_segment(const struct shm_group *group, int member, struct error 
         if (is_peer_lost(group->watch))
             return watch_reason(group->watch, err);
         return error_set_errno(err, ERROR_PEER, failure,
-                               "rank %d's shared segment (%s) cannot be opened",
+                               "cannot open the shared segment of rank %d (%s)",
                                peer->rank, path);
     }
     return fd;
@@ -108,7 +107,7 @@ static char *map_part(const struct shm_group *group, int member, size_t offset,
     int fd = open_segment(group, member, err);
     if (fd < 0)
         return NULL;
-    /* Populated: a page that is touched first in a timed call would count as its time. */
+    /* With MAP_POPULATE no page fault happens inside a timed call. */
     void *at =
         mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED | populate, fd, (off_t)offset);
     int failure = errno;
@@ -132,7 +131,8 @@ static int map_member(struct shm_group *group, int member, struct error *err)
     peer->head = (struct shm_head *)(void *)peer->base;
     if (memcmp(peer->head->token, peer->token, sizeof(peer->token)) != 0) {
         return error_set(err, ERROR_PEER,
-                         "rank %d: its shared segment is not what it says", peer->rank);
+                         "the opened file is not the shared segment of rank %d",
+                         peer->rank);
     }
     return 0;
 }
@@ -163,7 +163,7 @@ int shm_group_alloc(struct shm_group *group, size_t len, struct error *err)
     group->data_len = round_up(len, PAGE);
     if (ftruncate(group->fd, (off_t)(group->data_offset + group->data_len)))
         return error_set_errno(err, ERROR_MEMORY, errno, "shared buffers");
-    /* Takes the pages now: later a lack of memory would be a signal, not an error. */
+    /* Allocate the pages now: running out of memory later would raise SIGBUS. */
     do {
         failure =
             fallocate(group->fd, 0, (off_t)group->data_offset, (off_t)group->data_len)
@@ -190,7 +190,7 @@ static int wait_for(struct shm_group *group, _Atomic uint64_t *theirs)
     struct watch_idle idle = {0};
 
     while (atomic_load_explicit(theirs, memory_order_acquire) < group->sequence) {
-        /* A peer may have come here, and have left since. */
+        /* The peer may have arrived before its process ended. */
         if (watch_idle(group->watch, &idle)) {
             bool has_come =
                 atomic_load_explicit(theirs, memory_order_acquire) >= group->sequence;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shm_group.h - the ranks of one host: a shared segment each, mapped by all of them
+/* shm_group.h - shared memory of the ranks of one host: one segment per rank
  *
- * A segment is an anonymous file (memfd) that the others open through /proc/PID/fd, so
- * nothing has a name that could be left behind. It holds, in this order: a head with the
- * rank's line, two slots for small messages, a byte queue from every local rank, and the
+ * A segment is an anonymous file (memfd) that the others open through /proc/PID/fd. It
+ * has no name that could be left behind. It contains, in this order: a head with the
+ * rank's line, two slots for small messages, a byte queue from each local rank, and the
  * user buffers.
  *
- * The line carries a sequence number that only its owner raises; a barrier raises it and
- * waits until every other one has come as far. The slots carry numbers of the same count.
- */
+ * The line has a sequence number that only its owner increments. A barrier increments it
+ * and waits until all other ranks have reached it. The slots use the same sequence. */
 #ifndef RINGBENCH_WORKER_GROUP_SHM_GROUP_H
 #define RINGBENCH_WORKER_GROUP_SHM_GROUP_H
 
@@ -25,20 +24,21 @@
 #define SHM_QUEUE_BYTES 262144
 #define SHM_TOKEN_BYTES 16
 
-/* Two cache lines: processors fetch them in pairs. */
+/* Aligned to two cache lines, because processors prefetch lines in pairs. */
 struct shm_line {
     _Alignas(128) _Atomic uint64_t sequence;
-    _Atomic uint64_t offsets[2]; /* of the operation's buffers, in the data area */
+    _Atomic uint64_t
+        offsets[2]; /* the operation's buffers, as offsets in the data area */
 };
 
 struct shm_queue {
-    _Alignas(128) _Atomic uint64_t head; /* bytes ever taken out */
-    _Alignas(128) _Atomic uint64_t tail; /* bytes ever put in */
+    _Alignas(128) _Atomic uint64_t head; /* total bytes read */
+    _Alignas(128) _Atomic uint64_t tail; /* total bytes written */
     _Alignas(128) char data[SHM_QUEUE_BYTES];
 };
 
-/* A small message and the sequence number that says which one it is. Short ones lie on
- * the number's own cache line, so that a single transfer between cores brings both. */
+/* A small message with its sequence number. A short message shares the number's cache
+ * line, so that one transfer between cores moves both. */
 struct shm_slot {
     _Alignas(128) _Atomic uint64_t sequence;
     char near[SHM_NEAR_BYTES];
@@ -46,7 +46,7 @@ struct shm_slot {
 };
 
 struct shm_head {
-    unsigned char token[SHM_TOKEN_BYTES]; /* proves that the right file was opened */
+    unsigned char token[SHM_TOKEN_BYTES]; /* identifies the segment */
     struct shm_line line;
 };
 
@@ -62,36 +62,36 @@ struct shm_peer {
 };
 
 struct shm_group {
-    int n, self;            /* members, and which one this process is */
-    struct shm_peer *peers; /* by position in the group, ascending ranks */
+    int n, self;            /* members, and this process's position */
+    struct shm_peer *peers; /* by position, in ascending order of ranks */
     struct watch *watch;
-    int fd; /* own segment */
+    int fd; /* this process's segment */
     uint64_t sequence;
     uint64_t slot_uses;
-    size_t slot_len; /* of the exchange under way */
+    size_t slot_len; /* message size of the current exchange */
     size_t data_offset, data_len;
 };
 
-/* Make the own segment, just its head, so that its pid, fd and token can be published. */
+/* Create this process's segment with its head only, to publish pid, fd and token. */
 int shm_group_init(struct shm_group *group, struct watch *watch, struct error *err);
 void shm_group_release(struct shm_group *group);
 const unsigned char *shm_group_token(const struct shm_group *group);
 
-/* Map the members' segments. `peers` (taken over, also on failure) has rank, pid,
- * remote_fd and token of all, this process at position `self`. A collective call. */
+/* Map the members' segments. A collective call. `peers` is stolen, also on failure: rank,
+ * pid, remote_fd and token of all members, with this process at position `self`. */
 int shm_group_join(struct shm_group *group, struct shm_peer *peers, int n, int self,
                    struct error *err);
 
-/* Give every member a data area of len bytes; mapped by all. Once; collective. */
+/* Give each member a data area of len bytes, which all map. Call once. Collective. */
 int shm_group_alloc(struct shm_group *group, size_t len, struct error *err);
 
-/* All members have come here, and see what the others wrote before. */
+/* Wait for all members. Afterwards each sees the others' earlier writes. */
 int shm_group_barrier(struct shm_group *group);
 
-/* Exchange up to SHM_SLOT_BYTES with all members: write the own part to what
- * shm_group_slot_begin returns, publish it (which waits for everyone's), read the
- * members' slots. It is a barrier, too. A slot stays as it is until the exchange after
- * the next. */
+/* Exchange up to SHM_SLOT_BYTES with all members. Write this rank's part to the address
+ * from shm_group_slot_begin, publish it, which waits for all others, and read their
+ * slots. An exchange is also a barrier. A slot stays valid until the second exchange
+ * after. */
 char *shm_group_slot_begin(struct shm_group *group, size_t len);
 int shm_group_slot_publish(struct shm_group *group);
 const char *shm_group_slot(const struct shm_group *group, int member);

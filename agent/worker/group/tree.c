@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tree.c - the control plane of a case: barrier, all-gather and the news of a death */
+/* tree.c - the control tree of a case: barrier, all-gather, and notice of deaths */
 #include "agent/worker/group/tree.h"
 
 #include <errno.h>
@@ -18,11 +18,11 @@
 #include "common/base/memory.h"
 
 #define LEAVE_MS 5000
-#define SLICE_MS 50             /* how late news of a death may end a wait for a socket */
-#define SCRATCH_RANK_BYTES 4096 /* so that it seldom grows during a row */
-#define SILENT_MS 16000 /* longer than an idle connection ever is without an answer */
+#define SLICE_MS 50             /* a loss ends a wait for a socket within this time */
+#define SCRATCH_RANK_BYTES 4096 /* large enough that it rarely grows during a row */
+#define SILENT_MS 16000 /* longer than any answered probe interval of an idle link */
 
-/* ---- Beginning and end ---- */
+/* ---- Creation and end ---- */
 
 static void make_scratch(struct tree *tree, size_t len)
 {
@@ -51,7 +51,7 @@ static int lose_process(struct tree *tree, int rank, struct error *err)
     return watch_reason(&tree->watch, err);
 }
 
-/* Before Linux 5.3 there are no such descriptors: there the agents tell of the end. */
+/* Linux before 5.3 has no pidfd: there, agents detect the end of a process. */
 static int watch_process(struct tree *tree, int rank, pid_t pid, struct error *err)
 {
     int fd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -74,7 +74,7 @@ static bool leads(const struct tree *tree)
     return tree->segment.self == 0;
 }
 
-/* Ranks have their number in an event, links come behind them. */
+/* The id of an epoll event is a rank, or world_size plus the index of a link. */
 static int watch_all(struct tree *tree, struct error *err)
 {
     const struct segment *segment = &tree->segment;
@@ -127,7 +127,7 @@ struct tree *tree_create(const struct tree_config *config, struct error *err)
 void tree_leave(struct tree *tree)
 {
     if (tree && !watch_check(&tree->watch)) {
-        /* A peer that is through with this barrier ends while others are still in it. */
+        /* A peer that has left this barrier may exit while others are still in it. */
         watch_leave(&tree->watch, LEAVE_MS);
         tree_barrier(tree, NULL);
     }
@@ -169,13 +169,13 @@ json_t *tree_describe(const struct tree *tree)
 
 /* ---- Between hosts ---- */
 
-/* What one host tells another of a death. */
+/* The message about a lost rank, between hosts. */
 struct notice {
     int32_t lost, code;
     char text[248];
 };
 
-/* Whether there is one; else errno or 0 says why not. */
+/* True if a notice was read. Otherwise errno is the reason, 0 for a closed connection. */
 static bool read_notice(const struct tree_link *link, int flags, int *lost,
                         struct error *error)
 {
@@ -191,7 +191,7 @@ static bool read_notice(const struct tree_link *link, int flags, int *lost,
     return true;
 }
 
-/* Along the tree and into the segment. Any thread. */
+/* Send a loss along the tree and into this host's segment. Any thread. */
 static void spread(struct tree *tree, int lost, const struct error *error)
 {
     struct notice notice = {.lost = lost, .code = (int32_t)error->code};
@@ -201,11 +201,12 @@ static void spread(struct tree *tree, int lost, const struct error *error)
         send(tree->links[i].notice_fd, &notice, sizeof(notice),
              MSG_NOSIGNAL | MSG_DONTWAIT);
     if (leads(tree))
-        segment_tell_loss(&tree->segment, lost, error);
+        segment_publish_loss(&tree->segment, lost, error);
 }
 
-/* A neighbour that ends because of another's death has told of that before. This thread
- * may learn of it before the watchdog's, which then tells nobody. */
+/* A neighbor that exits because of another rank's death has sent a notice first. This
+ * thread may see it before the watchdog, which then does not spread it: spread it here.
+ */
 static int lose_link(struct tree *tree, const struct tree_link *link, int errnum)
 {
     struct error error;
@@ -247,7 +248,7 @@ static int move(struct tree *tree, const struct tree_link *link, char *data, siz
     return 0;
 }
 
-/* A message: a header and its bytes. */
+/* The header of a message between leaders; its bytes follow. */
 struct header {
     uint64_t turn, len;
 };
@@ -267,7 +268,7 @@ static int out_of_step(struct tree *tree, int rank)
 {
     char text[64];
 
-    snprintf(text, sizeof(text), "rank %d is out of step", rank);
+    snprintf(text, sizeof(text), "rank %d is in another operation than this rank", rank);
     return watch_fail(&tree->watch, ERROR_INTERNAL, text);
 }
 
@@ -290,7 +291,8 @@ static bool is_below(int host, int top)
     return host == top;
 }
 
-/* Move the parts of all ranks below a host between `all` and one block; its length. */
+/* Copy the parts of all ranks in a host's subtree between `all` and `block`. Returns the
+ * block's length; block NULL: only that. */
 static size_t move_subtree(const struct tree *tree, int top, size_t len, char *all,
                            char *block, bool is_packing)
 {
@@ -326,7 +328,7 @@ static int gather_below(struct tree *tree, size_t len, char *all)
     return 0;
 }
 
-static int ask_parent(struct tree *tree, size_t len, char *all)
+static int exchange_with_parent(struct tree *tree, size_t len, char *all)
 {
     const struct tree_link *parent = &tree->links[0];
     size_t bytes = len ? move_subtree(tree, tree->host, len, all, NULL, true) : 0;
@@ -340,10 +342,11 @@ static int ask_parent(struct tree *tree, size_t len, char *all)
                : 0;
 }
 
-/* The leaders: up, and down again. */
+/* Leaders: gather up the tree, then distribute down. */
 static int exchange_hosts(struct tree *tree, size_t len, char *all)
 {
-    if (gather_below(tree, len, all) || (tree->has_parent && ask_parent(tree, len, all)))
+    if (gather_below(tree, len, all) ||
+        (tree->has_parent && exchange_with_parent(tree, len, all)))
         return -1;
     for (int i = tree->has_parent; i < tree->n_links; i++)
         if (send_to(tree, &tree->links[i], all, len * (size_t)tree->world_size))
@@ -365,15 +368,15 @@ static size_t pieces_of(size_t total, size_t piece)
     return total ? (total + piece - 1) / piece : 1;
 }
 
-static void take_slots(struct tree *tree, size_t len, size_t from, size_t part, char *all)
+static void copy_slots(struct tree *tree, size_t len, size_t from, size_t part, char *all)
 {
     for (int i = 1; part && i < tree->segment.n; i++)
         memcpy(all + (size_t)rank_at(tree, tree->host, i) * len + from,
                segment_slot(&tree->segment, i), part);
 }
 
-/* In as many steps as the slots need to take a rank's bytes, and the area to give all of
- * them; the first of these are at the same time the last of those. */
+/* The slots take a rank's bytes in `ins` steps, and the area returns the result in `outs`
+ * steps. The last input step is also the first output step. */
 static int exchange(struct tree *tree, const char *mine, size_t len, char *all)
 {
     struct segment *segment = &tree->segment;
@@ -401,7 +404,7 @@ static int exchange(struct tree *tree, const char *mine, size_t len, char *all)
         }
         if (segment_collect(segment))
             return -1;
-        take_slots(tree, len, in, part, all);
+        copy_slots(tree, len, in, part, all);
         if (step + 1 == ins && exchange_hosts(tree, len, all))
             return -1;
         if (given)
@@ -428,7 +431,7 @@ int tree_barrier(struct tree *tree, struct error *err)
     return tree_allgather(tree, &nothing, 0, &nothing, err);
 }
 
-/* ---- Deaths: on another thread ---- */
+/* ---- Deaths, on the watchdog's thread ---- */
 
 int tree_fd(const struct tree *tree)
 {
@@ -437,7 +440,7 @@ int tree_fd(const struct tree *tree)
                : tree->epoll_fd;
 }
 
-void tree_look(struct tree *tree)
+void tree_poll(struct tree *tree)
 {
     struct epoll_event event;
     struct error error;
@@ -446,7 +449,7 @@ void tree_look(struct tree *tree)
         return;
     int lost = (int)event.data.u32;
     if (lost < tree->world_size) {
-        /* A leader that ends because of another's death has told of that before. */
+        /* A leader that exits because of another rank's death has published it first. */
         if (watch_check(&tree->watch))
             return;
         watch_describe_end(lost, &error);
@@ -457,7 +460,7 @@ void tree_look(struct tree *tree)
             watch_describe_cut(lost, errno, &error);
         }
     }
-    /* First the others: this process may end as soon as its own watch has it. */
+    /* Inform the others first: once recorded here, the loss may end this process. */
     spread(tree, lost, &error);
     watch_lose_rank(&tree->watch, lost, error.code, error.text);
     segment_wake(&tree->segment);
@@ -485,7 +488,7 @@ bool tree_has_silence(struct tree *tree, char *text, size_t size)
             has_silence = true;
             snprintf(text, size,
                      "rank %d at %s has not answered for %lld s: its host or the network "
-                     "is down; the case ends when it is silent for 30 s",
+                     "is down. The case ends after 30 s of silence",
                      link->rank, tree->hosts[link->host].address, (long long)(ms / 1000));
             link->is_silent = true;
         }

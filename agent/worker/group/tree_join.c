@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tree_join.c - how the ranks of a case find and connect to each other */
+/* tree_join.c - the ranks of a case find and connect to each other */
 #include "agent/worker/group/tree_join.h"
 
 #include <stdio.h>
@@ -18,8 +18,10 @@
 #define KEY_MAX 64
 #define RECORD_MAX 4096
 #define TABLE_MAX STORE_VALUE_MAX
-#define SLICE_MS 100   /* how late a stop may be noticed */
-#define RANK_0_MS 2000 /* its sentence names who is missing: the others' comes later */
+#define SLICE_MS 100 /* a stop is noticed within this time */
+#define RANK_0_MS                                                                        \
+    2000 /* others time out later than rank 0, which names missing ranks                 \
+          */
 
 enum { PURPOSE_OPERATIONS, PURPOSE_NOTICES, PURPOSES };
 
@@ -36,8 +38,8 @@ static int64_t left_ms(const struct joining *joining)
     return left > 0 ? left : 0;
 }
 
-/* Raise the limit of open files to the hard one. A leader needs a descriptor per rank of
- * its host, and a rank of the host backend some for each rank on another host. */
+/* Raise the limit of open files to the hard limit. A leader needs a descriptor per rank
+ * of its host, and the host backend several per rank on another host. */
 static void raise_descriptor_limit(void)
 {
     struct rlimit limit;
@@ -63,7 +65,7 @@ static int set_key(const struct joining *joining, const char *key, json_t *value
     return status;
 }
 
-/* Wait for a key and parse its value; a new reference. */
+/* Wait for a key and parse its value: a new reference. */
 static json_t *get_key(const struct joining *joining, const char *key, int64_t more_ms,
                        size_t most, struct error *err)
 {
@@ -109,7 +111,7 @@ static int publish(const struct joining *joining, struct error *err)
 
 /* ---- Rank 0's table ---- */
 
-/* The number of a text among those seen so far. */
+/* The number of a text: equal texts get equal numbers, new ones the next number. */
 static int number_of(json_t *seen, const char *text)
 {
     const json_t *known = json_object_get(seen, text);
@@ -130,7 +132,7 @@ static bool is_record(const json_t *record)
            json_get_int(record, "fd", -1) >= 0;
 }
 
-/* A host is led by the first of its ranks. */
+/* The first rank of a host becomes its leader. */
 static void add_host(json_t *hosts, json_t *record, int leader, int machine)
 {
     json_object_del(record, "hostid");
@@ -151,8 +153,8 @@ static int add_rank(const struct joining *joining, json_t *table, json_t *seen, 
         return error_prefix(err, "waiting for rank %d", rank);
     if (!is_record(record)) {
         json_decref(record);
-        return error_set(err, ERROR_PEER, "rank %d: its record in the store is malformed",
-                         rank);
+        return error_set(err, ERROR_PEER,
+                         "the record of rank %d in the store is malformed", rank);
     }
     int host =
         number_of(json_object_get(seen, "hosts"), json_get_str(record, "hostid", ""));
@@ -183,7 +185,7 @@ static json_t *make_table(const struct joining *joining, struct error *err)
     return NULL;
 }
 
-/* ---- Reading it ---- */
+/* ---- Reading the table ---- */
 
 static int copy_text(const json_t *record, const char *key, char *out, size_t size)
 {
@@ -208,7 +210,7 @@ static int read_host(const json_t *record, struct tree_host *host)
                : 0;
 }
 
-/* The ranks host by host. */
+/* Fill in host_of, and order: the ranks host by host. */
 static int place_ranks(struct tree *tree, const json_t *host_of)
 {
     int n = 0;
@@ -248,7 +250,8 @@ static int read_table(struct tree *tree, const json_t *table, struct error *err)
     for (int i = 0; !status && i < tree->n_hosts; i++)
         status = read_host(json_array_get(hosts, (size_t)i), &tree->hosts[i]);
     if (status || place_ranks(tree, host_of))
-        return error_set(err, ERROR_PEER, "rank 0: its record in the store is malformed");
+        return error_set(err, ERROR_PEER,
+                         "the table of hosts in the store, from rank 0, is malformed");
     tree->host = tree->host_of[tree->rank];
     tree->is_local = tree->n_hosts == 1;
     for (int host = 0; host < tree->n_hosts; host++)
@@ -277,7 +280,7 @@ static int connect_parent(const struct joining *joining, struct error *err)
     const struct tree_host *host = &tree->hosts[(tree->host - 1) / TREE_WAYS];
     struct attempt_place place = {host->address, host->port, host->interface};
     struct attempt_until until = {&tree->watch, joining->deadline_ns,
-                                  &joining->config->ear};
+                                  &joining->config->observer};
 
     *link = (struct tree_link){(tree->host - 1) / TREE_WAYS, host->leader, -1, -1, false};
     tree->has_parent = true;
@@ -295,7 +298,7 @@ static int connect_parent(const struct joining *joining, struct error *err)
     return 0;
 }
 
-/* Where a connection belongs that has come; NULL: nowhere. */
+/* The link's descriptor for an accepted connection; NULL: it is not expected. */
 static int *find_place(struct tree *tree, const struct greeting_caller *caller)
 {
     for (int i = tree->has_parent; i < tree->n_links; i++) {

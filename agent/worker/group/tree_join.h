@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tree_join.h - how the ranks of a case find and connect to each other (used by tree.c)
+/* tree_join.h - the ranks of a case find and connect to each other (used by tree.c)
  *
- * Each rank publishes where it is under ringbench/rank/R. Rank 0 reads all of it and
- * publishes ringbench/tree: the hosts with their leaders, and the host of each rank. The
- * others read that alone. */
+ * Each rank publishes its addresses in the store, under ringbench/rank/R. Rank 0 reads
+ * all records and publishes ringbench/tree: the hosts with their leaders, and each rank's
+ * host. The other ranks read only that. */
 #ifndef RINGBENCH_WORKER_GROUP_TREE_JOIN_H
 #define RINGBENCH_WORKER_GROUP_TREE_JOIN_H
 
 #include "agent/worker/group/tree.h"
 
-/* Fill a tree whose watch is initialised. */
+/* Join the ranks. tree->watch must be initialized. */
 int tree_join(struct tree *tree, const struct tree_config *config, struct error *err);
 
 #endif

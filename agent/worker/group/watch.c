@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* watch.c - waiting for peers without missing their death */
+/* watch.c - wait for peers, and notice when one is lost */
 #include "agent/worker/group/watch.h"
 
 #include <errno.h>
@@ -16,16 +16,18 @@ enum { NOTICE_NONE, NOTICE_BEGUN, NOTICE_WHOLE };
 
 #define NAP_AFTER_NS 20000000
 #define NAP_NS 100000
-#define LONG_TURN_NS 500000 /* a yield that takes longer met a process that computes */
-#define YIELDS_SPARED 32    /* few: then naps end before the next short calls are timed */
-#define NEWS_NAPS 500       /* 50 ms and more */
+#define LONG_TURN_NS                                                                     \
+    500000               /* a longer yield means that another process computes here      \
+                          */
+#define YIELDS_SPARED 32 /* few, so that naps end before the next short calls */
+#define NEWS_NAPS 500    /* at least 50 ms */
 #define SPINS_ALONE 2000
-#define POLLS_ALONE 300 /* of sockets, before sleeping on them: some 100 us */
+#define POLLS_ALONE 300 /* polls of a socket before sleeping on it: about 100 us */
 #define POLLS_CROWDED 2
-#define SLEEPS_TRIED 64 /* sleeps between two tries at polling */
-#define SPINS_CROWDED 2 /* whoever is awaited is likely waiting for this core */
+#define SLEEPS_TRIED 64 /* sleeps between two attempts to poll longer */
+#define SPINS_CROWDED 2 /* the awaited rank is probably waiting for this core */
 
-/* The first reason stands. */
+/* Record why waits end. Only the first reason is kept. */
 static int record(struct watch *watch, int lost, enum error_code code, const char *text)
 {
     if (!atomic_exchange(&watch->is_claimed, true)) {
@@ -56,8 +58,7 @@ void watch_publish(struct watch_notice *notice, int lost, enum error_code code,
     atomic_store(&notice->state, NOTICE_WHOLE);
 }
 
-/* A process that leaves, or dies, closes its connections; one that cannot be reached
- * leaves them to time out. */
+/* An exited process has closed its connections. An unreachable one lets them time out. */
 static bool is_silence(int errnum)
 {
     return errnum == ETIMEDOUT || errnum == EHOSTUNREACH || errnum == ENETUNREACH;
@@ -86,7 +87,7 @@ void watch_set_sharers(struct watch *watch, int processes)
 {
     int cores = this_machine_cpus_count();
 
-    /* Of a rank that is bound it is the agent who has seen to that. */
+    /* The agent binds ranks only if there are enough cores. */
     watch->is_crowded = processes > (cores ? cores : 1) && !affinity_is_given();
     watch->spins = watch->is_crowded ? SPINS_CROWDED : SPINS_ALONE;
 }
@@ -110,7 +111,7 @@ int watch_check(struct watch *watch)
     return record(watch, notice->lost, (enum error_code)notice->code, notice->text);
 }
 
-/* News of the loss that made a call fail may be on its way. */
+/* A call has failed: wait briefly for a notice of the loss that caused it. */
 static bool await_news(struct watch *watch)
 {
     for (int i = 0; i < NEWS_NAPS; i++) {
@@ -183,13 +184,13 @@ int watch_idle_slow(struct watch *watch, struct watch_idle *idle)
         return -1;
     if (now - idle->since_ns > NAP_AFTER_NS) {
         watch_nap();
-        idle->polls |= 15u; /* look at the clock again after the next poll */
+        idle->polls |= 15u; /* read the clock again after the next poll */
     }
     return 0;
 }
 
-/* The kernel may have put a rank that is bound to no core on that of the peer, which it
- * then keeps from answering: polling that was in vain is seldom tried again. */
+/* Without binding, the kernel may run this rank on the peer's core, where polling keeps
+ * the peer from answering. After unsuccessful polling, long polls are rare. */
 void watch_poll_less(struct watch *watch)
 {
     watch->sleeps++;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* watch.h - waiting for peers without missing their death
+/* watch.h - wait for peers, and notice when one is lost
  *
- * A wait loop polls memory or sockets and calls watch_idle() each time it finds nothing.
- * It spins a little, then yields the processor (with more ranks than cores a spinning
- * rank only keeps the others from running), then sleeps in short naps; beside processes
- * that compute it sleeps at once. On the slow path it reads flags in memory: whether to
- * stop, and whether a rank is lost. Another thread finds that out, of this process or of
- * the host's leader (tree.h). */
+ * A wait loop polls memory or sockets and calls watch_idle() after each poll that finds
+ * nothing. watch_idle() first spins briefly, then yields the processor, then sleeps in
+ * short naps. Yielding matters with more ranks than cores, where a spinning rank keeps
+ * others from running. On a core that another process uses, it sleeps at once.
+ *
+ * The slow path also reads flags in memory: stop requested, or a rank lost. The
+ * watchdog's thread of this process or of the host's leader sets the latter (tree.h). */
 #ifndef RINGBENCH_WORKER_GROUP_WATCH_H
 #define RINGBENCH_WORKER_GROUP_WATCH_H
 
@@ -17,9 +18,9 @@
 
 #include "common/base/error.h"
 
-/* The loss of a rank, for other processes that map it. */
+/* The loss of a rank, in memory that other processes map. */
 struct watch_notice {
-    _Atomic int32_t state; /* 0: no loss; 1: being written; 2: whole */
+    _Atomic int32_t state; /* 0: no loss; 1: being written; 2: complete */
     int32_t lost, code;
     char text[256];
 };
@@ -28,21 +29,21 @@ struct watch {
     const atomic_int *stop; /* may be NULL */
     unsigned spins;         /* polls before the first yield */
     bool is_crowded;        /* more processes than cores */
-    atomic_bool is_leaving; /* peers may end now: only the deadline counts */
+    atomic_bool is_leaving; /* peers may exit: only the deadline ends waits */
     int64_t leave_by_ns;
-    struct watch_notice *notice; /* where a loss may be told; NULL: nowhere */
-    atomic_bool is_claimed;      /* a thread records why waits end */
-    atomic_bool has_failed;      /* it has */
-    int lost;                    /* the rank that is lost, or -1 */
-    struct error error;          /* why waits end; code ERROR_NONE before */
-    unsigned polls;              /* of sockets, before sleeping on them */
-    uint64_t sleeps;             /* on sockets, so far */
-    unsigned spared;             /* yields still to skip after a long one */
-    void (*progress)(void *);    /* called in waits; then nobody sleeps. NULL: none */
+    struct watch_notice *notice; /* the host's notice of a loss; NULL: none */
+    atomic_bool is_claimed;      /* a thread is recording a failure */
+    atomic_bool has_failed;      /* lost and error are set; waits end */
+    int lost;                    /* the lost rank, or -1 */
+    struct error error;          /* ERROR_NONE before a failure */
+    unsigned polls;              /* polls of a socket before sleeping on it */
+    uint64_t sleeps;             /* sleeps on sockets so far */
+    unsigned spared;             /* yields to skip after a long one */
+    void (*progress)(void *);    /* called in waits, which then never sleep; or NULL */
     void *progress_arg;
 };
 
-/* One wait: zero it before the loop and when something has moved. */
+/* The state of one wait. Zero it before the loop and after each success. */
 struct watch_idle {
     unsigned polls;
     int64_t since_ns;
@@ -50,54 +51,56 @@ struct watch_idle {
 
 void watch_init(struct watch *watch, const atomic_int *stop);
 
-/* Spin or yield depending on how many processes share this host's cores. */
+/* Set how many processes share this machine's cores: with too many, waits spin less. */
 void watch_set_sharers(struct watch *watch, int processes);
 
 /* Record that a call on the socket of `rank` failed with this errno value, unless another
- * loss is the likely cause; the first one recorded stands. -1. The code is
- * ERROR_UNREACHABLE where the peer fell silent, and ERROR_PEER where it left. */
+ * loss is the likely cause. The first record is kept. The code is ERROR_UNREACHABLE if
+ * the peer became silent, ERROR_PEER if it closed the connection. Returns -1. */
 int watch_lose(struct watch *watch, int rank, int errnum);
 
-/* Record the loss of a rank; the first one stands. Any thread. -1. */
+/* Record the loss of a rank. The first record is kept. Any thread. Returns -1. */
 int watch_lose_rank(struct watch *watch, int lost, enum error_code code,
                     const char *text);
-/* Write a loss where others read it, unless one stands there. Any thread. */
+/* Write a loss to a notice that has none. Any thread. */
 void watch_publish(struct watch_notice *notice, int lost, enum error_code code,
                    const char *text);
 
-/* How the loss of a rank is told: its process has ended; its connection failed with this
- * errno value, or was closed (0). */
+/* Describe the loss of a rank: its process has ended, or its connection failed with this
+ * errno value (0: was closed). */
 void watch_describe_end(int rank, struct error *out);
 void watch_describe_cut(int rank, int errnum, struct error *out);
 
-/* Record that the wait ends for a reason that is no peer's; the first one stands. -1. */
+/* Record a failure that is not a loss. The first record is kept. Returns -1. */
 int watch_fail(struct watch *watch, enum error_code code, const char *text);
 
-/* Likewise, unless news of a loss comes that is the likely cause. */
+/* Likewise, but a loss that is noticed within about 50 ms takes precedence. */
 int watch_fail_after_news(struct watch *watch, const struct error *error);
 
-/* Copy what was recorded (err may be NULL). -1. */
+/* Copy the recorded error; err may be NULL. Returns -1. */
 int watch_reason(const struct watch *watch, struct error *err);
 
-/* Whether the wait must end (-1): reads flags, and waits for nothing. */
+/* -1 if the wait must end, else 0. Only reads flags. */
 int watch_check(struct watch *watch);
 
-/* The slow path; 0, or -1 when the wait must end: watch->error says why. */
+/* The slow path of watch_idle(). -1 if the wait must end, with the reason in
+ * watch->error.
+ */
 int watch_idle_slow(struct watch *watch, struct watch_idle *idle);
 
-/* Yield the processor. False, without yielding, `n` times after a yield that took long:
- * something else computes on this core. The kernel serves a process that yields last, and
- * one that wakes up first, so the caller had better sleep. left_out: how often that is
- * still to happen; 0 at first. */
+/* Yield the processor. After a yield that took long, the next n calls return false
+ * without yielding: another process computes on this core. The caller should then sleep,
+ * because the kernel favors a process that wakes up over one that yields. *left_out
+ * counts the remaining calls; 0 at first. */
 bool watch_give_way(unsigned *left_out, unsigned n);
 
-/* About to sleep on a socket that was polled in vain: set how often the next one is. */
+/* Call before sleeping on a socket: adapts how long the next socket is polled. */
 void watch_poll_less(struct watch *watch);
 
 /* Sleep for about 100 us. */
 void watch_nap(void);
 
-/* From here on peers may end: waits end after `ms` at the latest. */
+/* From now on peers may exit. Waits end after `ms` at the latest. */
 void watch_leave(struct watch *watch, int64_t ms);
 
 static inline void watch_relax(void)
@@ -109,7 +112,7 @@ static inline void watch_relax(void)
 #endif
 }
 
-/* Let a transport get on that has no thread of its own; false: there is none. */
+/* Progress a transport without a thread of its own (UCX). False: there is none. */
 static inline bool watch_progress(const struct watch *watch)
 {
     if (watch->progress)
@@ -117,7 +120,7 @@ static inline bool watch_progress(const struct watch *watch)
     return watch->progress != NULL;
 }
 
-/* Nothing was there: pass some time. */
+/* Pass some time after a poll that found nothing. */
 static inline int watch_idle(struct watch *watch, struct watch_idle *idle)
 {
     if (idle->polls++ < watch->spins) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* backend_host.c - collectives over host memory: the backend's table */
+/* backend_host.c - the host backend: collectives over host memory */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,13 +12,13 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 
-/* Measured on two cores with 2 and 4 ranks. */
+/* Thresholds measured on two cores with 2 and 4 ranks. */
 #define SMALL_ALONE 1024
 #define SMALL_CROWDED 2048
 #define STREAM_BYTES 32768
 _Static_assert(SMALL_ALONE <= SHM_SLOT_BYTES && SMALL_CROWDED <= SHM_SLOT_BYTES,
                "small messages go through slots");
-#define CACHE_BYTES (32u << 20) /* of all send and receive buffers of the host */
+#define CACHE_BYTES (32u << 20) /* assumed cache size for all buffers of the host */
 
 static void cpu_model(char *text, size_t size)
 {
@@ -65,13 +65,14 @@ static void prepare(struct backend_comm *comm, int world_size)
 static int host_connect(struct backend_comm *comm, const struct backend_env *env,
                         struct error *err)
 {
-    static const struct host_options nothing = {.transport = HOST_TRANSPORT_AUTO};
-    const struct host_options *asked = env->file ? &env->file->spec->host : &nothing;
+    static const struct host_options defaults = {.transport = HOST_TRANSPORT_AUTO};
+    const struct host_options *options = env->file ? &env->file->spec->host : &defaults;
 
-    comm->links = links_create(comm->tree, env, (int)asked->sockets, err);
-    if (!comm->links || ucx_connect(comm->links, asked->transport, &comm->ucx, err))
+    comm->links = links_create(comm->tree, env, (int)options->sockets, err);
+    if (!comm->links || ucx_connect(comm->links, options->transport, &comm->ucx, err))
         return -1;
-    /* A second barrier costs more than a copy when it must wait for the scheduler. */
+    /* With more ranks than cores a second barrier waits for the scheduler, which costs
+     * more than copying a larger message. */
     comm->small_bytes = comm->links->watch->is_crowded ? SMALL_CROWDED : SMALL_ALONE;
     return 0;
 }
@@ -135,7 +136,7 @@ static int host_alloc(struct backend_comm *comm, size_t bytes, void **send, void
 
     if (shm_group_alloc(group, 2 * each, err) || tree_barrier(comm->tree, err))
         return -1;
-    /* Buffers that the caches cannot hold are better written past them. */
+    /* Bypass the caches for buffers that do not fit into them. */
     comm->stream_bytes =
         2 * each * (size_t)group->n > CACHE_BYTES ? STREAM_BYTES : SIZE_MAX;
     *send = group->peers[group->self].data;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* host_comm.c - what all host collectives need to know of a call */
+/* host_comm.c - helpers of all host collectives */
 #include "agent/worker/host/host_comm.h"
 
 size_t host_send_bytes(const struct backend_comm *comm, const struct backend_call *call)
 {
     size_t bytes = call->count * dtype_size(call->dtype);
 
-    /* The same on all ranks: it decides how they do it. */
+    /* Must be the same on all ranks, because the size selects the algorithm. */
     if (call->traffic)
         return call->traffic->most * dtype_size(call->dtype);
     bool is_wide = call->kind == COLLECTIVE_REDUCE_SCATTER ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* host_comm.h - a communicator over host memory (inside the host backend) */
+/* host_comm.h - the communicator of the host backend (internal to the backend) */
 #ifndef RINGBENCH_WORKER_HOST_HOST_COMM_H
 #define RINGBENCH_WORKER_HOST_HOST_COMM_H
 
@@ -10,38 +10,37 @@
 #include "agent/worker/host/links.h"
 #include "agent/worker/host/reduce.h"
 
-#define HOST_BLOCK_BYTES 16384  /* reduced at a time: stays in the first level cache */
-#define HOST_SLICE_BYTES 131072 /* forwarded, or reduced, at a time between hosts */
-#define HOST_PIECE_BYTES                                                                 \
-    524288 /* of an all-reduce at a time, per rank; more for many sockets */
-#define HOST_SMALL_BYTES 65536 /* up to here the number of steps counts, not bytes */
+#define HOST_BLOCK_BYTES 16384  /* unit of a local reduction: fits into the L1 cache */
+#define HOST_SLICE_BYTES 131072 /* unit of forwarding and reducing between hosts */
+#define HOST_PIECE_BYTES 524288 /* unit of an all-reduce, per rank, with few sockets */
+#define HOST_SMALL_BYTES 65536  /* up to this size latency matters, not bandwidth */
 _Static_assert(HOST_SMALL_BYTES <= HOST_SLICE_BYTES, "a small message fits a slice");
 
 struct backend_comm {
-    struct tree *tree;   /* the environment's */
-    struct links *links; /* those that collectives are of */
-    struct ucx *ucx;     /* what they go over between hosts; NULL: sockets */
+    struct tree *tree;   /* all ranks of the case; borrowed */
+    struct links *links; /* the ranks of the communicator */
+    struct ucx *ucx;     /* transport between hosts; NULL: sockets */
     const struct reduce_kernels *kernels;
     char *block;          /* HOST_BLOCK_BYTES */
     char *scratch;        /* 3 * HOST_SLICE_BYTES */
-    const char **sources; /* by group member */
+    const char **sources; /* [group member] */
     char **targets;
-    struct flow *flows;  /* 2 * world size */
-    size_t small_bytes;  /* up to here messages are copied to slots */
-    size_t stream_bytes; /* from here on results go past the caches */
+    struct flow *flows;  /* 2 * world_size */
+    size_t small_bytes;  /* largest message that is copied to slots */
+    size_t stream_bytes; /* smallest message whose result bypasses the caches */
 };
 
-/* All ranks on this host: straight from the peers' memory. */
+/* Run a collective of ranks that all share memory. */
 int shm_run(struct backend_comm *comm, const struct backend_call *call);
 
-/* Any placement: over endpoints. */
+/* Run a collective over endpoints, for any placement of the ranks. */
 int net_run(struct backend_comm *comm, const struct backend_call *call);
 
-/* mulsum: the input of `rank` as it is added, i.e. times its scalar; out may be in. */
+/* For mulsum: multiply the input of `rank` by its scalar. out may be in. */
 void host_scale(const struct backend_comm *comm, enum dtype type, int rank, void *out,
                 const void *in, size_t count);
 
-/* Bytes that a rank sends in the call. */
+/* Bytes that a rank sends in the call, in an alltoallv the most that any rank sends. */
 size_t host_send_bytes(const struct backend_comm *comm, const struct backend_call *call);
 
 extern const struct backend backend_host;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* links.c - move data over a rank's links (host backend) */
+/* links.c - the host backend's data connections: transfer data */
 #include "agent/worker/host/links.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 
 #define BLOCK_MS 5
 #define YIELDS_CROWDED 10
-#define YIELDS_SPARED 1024 /* sleeping on a socket instead costs little */
+#define YIELDS_SPARED 1024 /* many, because sleeping on a socket instead is cheap */
 
 int links_push(struct links *links, struct flow *flow)
 {
@@ -33,9 +33,9 @@ int links_pull(struct links *links, struct flow *flow)
     return n > 0;
 }
 
-/* Where ranks share cores the one that is awaited likely waits for this one, and to let
- * it go on costs half of what sleeping and being woken does. Who has a long turn is no
- * such rank: with other work on the core sleeping is cheaper. */
+/* If ranks share cores, the awaited rank probably waits for this core. Yielding to it
+ * costs half of a sleep and a wake-up. A long yield means that other work uses the core;
+ * then sleeping is cheaper. */
 static bool give_way(struct links *links, const struct watch_idle *idle)
 {
     return links->watch->is_crowded &&
@@ -43,9 +43,9 @@ static bool give_way(struct links *links, const struct watch_idle *idle)
            watch_give_way(&links->spared, YIELDS_SPARED);
 }
 
-/* Wait a little: on n sockets, or (n 0) for memory, which cannot be slept on. Whoever
- * yields while others compute is served last, whoever sleeps on a socket is woken first:
- * so sockets are polled only for as long as a message may be on its way. */
+/* One step of a wait on n sockets, or for memory (n = 0), on which a rank cannot sleep.
+ * The kernel favors a process that wakes up from a socket over one that yields. Sockets
+ * are therefore polled only briefly, while a message may arrive any moment. */
 static int rest(struct links *links, struct watch_idle *idle, struct pollfd *fds,
                 nfds_t n)
 {
@@ -76,8 +76,8 @@ int links_rest(struct links *links, struct watch_idle *idle, const struct endpoi
     return rest(links, idle, links->pollfds, has_memory ? 0 : n);
 }
 
-/* Move what can be moved; of flows over one endpoint that stand side by side, the first
- * unfinished one. */
+/* Move what can be moved now. Of adjacent flows over one endpoint, only the first
+ * unfinished one moves. */
 static int move_flows(struct links *links, struct flow *flows, size_t n, bool is_send,
                       size_t *unfinished)
 {
@@ -141,7 +141,9 @@ int links_exchange(struct links *links, struct flow *sends, size_t n_sends,
         if (!add_sockets(links, sends, n_sends, POLLOUT, &n) ||
             !add_sockets(links, recvs, n_recvs, POLLIN, &n))
             n = 0;
-        /* What is missing may have come just before its sender left. */
+        /* After a failed wait, try once more: data may have arrived before its sender
+         * left.
+         */
         if (is_last)
             return -1;
         is_last = rest(links, &idle, links->pollfds, n) != 0;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* links.h - what a rank of the host backend moves its data over: shared memory to the
- * ranks of its host, sockets to the others
+/* links.h - the host backend's data connections: shared memory to ranks of the same host,
+ * sockets to other ranks
  *
- * A pair of ranks opens its sockets when an algorithm first names the other one: the
- * greater rank connects, and the lesser one accepts. Both come to the same step of the
- * same call, and nobody waits for a lesser rank, so these waits always end.
+ * A pair of ranks opens its sockets when an algorithm first uses the pair. The greater
+ * rank connects, the lesser accepts. Both reach the same step of the same call. Only the
+ * lesser rank waits for the greater, so there is no deadlock.
  *
- * One thread. A call that fails has latched the reason in the tree's watch, and all later
- * calls fail likewise. */
+ * One thread. The first failure is latched in the tree's watch, and all later calls fail
+ * with it. */
 #ifndef RINGBENCH_WORKER_HOST_LINKS_H
 #define RINGBENCH_WORKER_HOST_LINKS_H
 
@@ -25,7 +25,7 @@
 #include "agent/worker/host/sockets.h"
 #include "common/base/error.h"
 
-/* Where a member listens. */
+/* A member's listening address. */
 struct link_place {
     char address[256], port[8], interface[ATTEMPT_INTERFACE_MAX];
     unsigned char token[TOKEN_BYTES];
@@ -34,72 +34,73 @@ struct link_place {
 struct links {
     struct tree *tree; /* borrowed */
     struct watch *watch;
-    int rank, world_size;       /* of those that collectives are of */
-    const int *names;           /* their ranks in the case; NULL: the same */
-    struct shm_group group;     /* those of this host, this one among them */
-    struct endpoint *endpoints; /* by rank; without a transport: not connected yet */
-    struct link_place *places;  /* by rank */
+    int rank, world_size;       /* in the communicator */
+    const int *names;           /* [rank]: rank in the case; NULL: the same */
+    struct shm_group group;     /* the communicator's ranks of this host */
+    struct endpoint *endpoints; /* [rank]; without a transport: not connected yet */
+    struct link_place *places;  /* [rank] */
     struct greeting_port port;
-    struct attempt_ear ear;     /* of addresses that cannot be reached */
-    int64_t timeout_ms;         /* of an attempt to connect */
-    int sockets;                /* to each rank of another host */
-    int *fds;                   /* those, by rank; -1: not connected yet */
-    struct sockets_peer *peers; /* by rank, where there are several; else NULL */
+    struct attempt_observer observer; /* of unreachable addresses */
+    int64_t timeout_ms;               /* limit of an attempt to connect */
+    int sockets;                      /* sockets to each rank of another host */
+    int *fds;                         /* [rank][socket]; -1: not connected yet */
+    struct sockets_peer *peers; /* [rank], if there are several sockets; else NULL */
     struct pollfd *pollfds;     /* scratch: two per rank */
-    int *group_of;              /* by rank: position in `group`, or -1 */
-    int *ring;                  /* the ranks in an order that visits each host once */
-    int ring_at;                /* own position in it */
-    unsigned spared;            /* yields still to skip after a long one */
+    int *group_of;              /* [rank]: position in `group`, or -1 */
+    int *ring;                  /* ranks in an order that visits each host once */
+    int ring_at;                /* this rank's position in `ring` */
+    unsigned spared;            /* yields to skip after a long one */
     bool is_local;              /* all ranks are on this host */
 };
 
-/* Collective, over all ranks of the case. sockets: to each rank of another host, 0 by the
- * link's speed; the least number that any rank comes to. */
+/* A collective call of all ranks of the case. sockets: number per rank of another host;
+ * 0: by the speed of the network interface. The lowest number of any rank is used. */
 struct links *links_create(struct tree *tree, const struct backend_env *env, int sockets,
                            struct error *err);
-/* NULL is fine. Whatever has not gone through is dropped. */
+/* Drops unsent data. Accepts NULL. */
 void links_destroy(struct links *links);
 
-/* "shm", "tcp", "ucx" or several, "shm, tcp"; "self" without peers. A new reference. */
+/* The transports: "shm", "tcp", "ucx", a list like "shm, tcp", or "self" without peers. A
+ * new reference. */
 json_t *links_describe(const struct links *links);
-/* `ways` of docs/development/worker-contract.md: each with the ranks that it leads to, as
- * they go by. A new array; NULL when memory is out. */
+/* `ways` of docs/development/worker-contract.md: devices with the ranks that they lead
+ * to, numbered as in the case. A new array; NULL if out of memory. */
 json_t *links_ways(const struct links *links);
 
-/* Connect to a rank; NULL: failed. */
+/* Connect to a rank. NULL on failure. */
 struct endpoint *links_open(struct links *links, int rank);
 
-/* The way to a rank; NULL: failed. */
+/* The endpoint of a rank, connected if needed. NULL on failure. */
 static inline struct endpoint *links_to(struct links *links, int rank)
 {
     return links->endpoints[rank].transport ? &links->endpoints[rank]
                                             : links_open(links, rank);
 }
 
-/* The number that a rank goes by. */
+/* The rank in the case. */
 static inline int links_name(const struct links *links, int rank)
 {
     return links->names ? links->names[rank] : rank;
 }
 
-/* A transfer under way. */
+/* A transfer in progress. */
 struct flow {
     struct endpoint *endpoint;
     char *data;
     size_t len, done;
 };
 
-/* Move all flows to their ends, sends and receives at once. At most world_size of each;
- * those over the same endpoint stand side by side, in order. */
+/* Complete all flows, sends and receives concurrently. At most world_size of each. Flows
+ * over the same endpoint must be adjacent and in order. */
 int links_exchange(struct links *links, struct flow *sends, size_t n_sends,
                    struct flow *recvs, size_t n_recvs);
 
-/* Move what can be moved now. 1: something moved; 0: nothing; -1: failed. */
+/* Move what can be moved now. 1: some bytes moved; 0: none; -1: failed. */
 int links_push(struct links *links, struct flow *flow);
 int links_pull(struct links *links, struct flow *flow);
 
-/* Nothing moved: wait a little for `in` to become readable or `out` writable (either may
- * be NULL). */
+/* After nothing moved: wait briefly until `in` is readable or `out` writable. Either may
+ * be NULL. */
 int links_rest(struct links *links, struct watch_idle *idle, const struct endpoint *in,
                const struct endpoint *out);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* links_open.c - what a rank of the host backend moves its data over: connecting */
+/* links_open.c - the host backend's data connections: set up */
 #include <assert.h>
 #include <errno.h>
 #include <stdio.h>
@@ -12,9 +12,9 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 
-#define SLICE_MS 100 /* how late a stop may be noticed */
+#define SLICE_MS 100 /* a stop is noticed within this time */
 
-/* What each rank of the case tells all others. */
+/* The record that all ranks of the case exchange. */
 struct record {
     pid_t pid;
     int fd, sockets;
@@ -22,7 +22,7 @@ struct record {
     struct link_place place;
 };
 
-/* ---- Forming ---- */
+/* ---- Creation ---- */
 
 static int describe(struct links *links, const struct backend_env *env, int sockets,
                     struct record *own, struct error *err)
@@ -52,7 +52,7 @@ static int host_of(const struct links *links, int rank)
 static int join_group(struct links *links, const struct record *all, struct error *err)
 {
     int n = 0, self = 0;
-    /* Unsigned: gcc 14 would warn of a negative size, not knowing that there is none. */
+    /* Cast to unsigned: otherwise gcc 14 warns of a possibly negative size. */
     struct shm_peer *peers =
         memory_zeroed((unsigned)links->world_size, sizeof(*peers), "communicator");
     for (int rank = 0; rank < links->world_size; rank++) {
@@ -72,7 +72,7 @@ static int join_group(struct links *links, const struct record *all, struct erro
     return shm_group_join(&links->group, peers, n, self, err);
 }
 
-/* The hosts in order of their first rank, each host's ranks one behind the other. */
+/* Order the ring: hosts by their first rank, and each host's ranks in a row. */
 static void order_ring(struct links *links)
 {
     int n = 0;
@@ -105,7 +105,7 @@ static void connect_local(struct links *links)
     }
 }
 
-static void take_places(struct links *links, const struct record *all)
+static void copy_places(struct links *links, const struct record *all)
 {
     for (int rank = 0; rank < links->world_size; rank++) {
         const struct record *record = &all[links_name(links, rank)];
@@ -127,7 +127,7 @@ static int form(struct links *links, const struct backend_env *env, int sockets,
                      ? -1
                      : 0;
     if (!status)
-        take_places(links, all);
+        copy_places(links, all);
     free(all);
     if (status)
         return -1;
@@ -153,7 +153,7 @@ struct links *links_create(struct tree *tree, const struct backend_env *env, int
     links->rank = backend_env_rank(env);
     links->world_size = (int)n;
     links->names = backend_env_is_split(env) ? env->members : NULL;
-    links->ear = env->ear;
+    links->observer = env->observer;
     links->timeout_ms = env->timeout_ms;
     links->group.fd = links->port.listener = -1;
     links->endpoints = memory_zeroed(n, sizeof(*links->endpoints), "communicator");
@@ -198,8 +198,9 @@ static int connect_to(struct links *links, int rank)
 {
     const struct link_place *at = &links->places[rank];
     struct attempt_place place = {at->address, at->port, at->interface};
-    struct attempt_until until = {
-        links->watch, clock_monotonic_ns() + links->timeout_ms * 1000000, &links->ear};
+    struct attempt_until until = {links->watch,
+                                  clock_monotonic_ns() + links->timeout_ms * 1000000,
+                                  &links->observer};
     int *fds = fds_of(links, rank);
     struct error err;
 
@@ -221,7 +222,7 @@ static bool is_whole(const struct links *links, int rank)
     return true;
 }
 
-/* Those of other ranks may come before. */
+/* Accept all connections of `rank`. Those of other ranks may arrive first. */
 static int accept_from(struct links *links, int rank)
 {
     struct greeting_caller caller;
@@ -245,7 +246,7 @@ static int accept_from(struct links *links, int rank)
     return 0;
 }
 
-/* The same machine under another host identity. */
+/* True for a rank in another container of this machine. */
 static bool is_near(const struct links *links, int rank)
 {
     const struct tree *tree = links->tree;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* links_ways.c - what carries the bytes of collectives between the ranks of a group */
+/* links_ways.c - the host backend's data connections: describe transports and devices */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,9 +7,9 @@
 #include "common/base/buf.h"
 
 #define WAYS_MAX 64
-#define RANKS_MAX_BYTES 262144 /* of a list of them */
+#define RANKS_MAX_BYTES 262144 /* text length of a list of ranks */
 
-/* Of a rank whose sockets may not be open yet, too. */
+/* Ranks without a connection will use TCP. */
 static const char *transport_to(const struct links *links, int rank)
 {
     const struct transport *transport = links->endpoints[rank].transport;
@@ -38,24 +38,24 @@ json_t *links_describe(const struct links *links)
     return json_string(text[0] ? text : "self");
 }
 
-/* A way, and to whom so far; the last range of ranks is not written yet. */
-struct told {
+/* A way (transport and device) and the list of ranks that it leads to. */
+struct way_ranks {
     json_t *way;
     struct buf to;
-    int first, last;
+    int first, last; /* the last range, not yet in `to` */
 };
 
-static void put_range(struct told *told)
+static void put_range(struct way_ranks *ranks)
 {
-    const char *comma = told->to.len ? "," : "";
+    const char *comma = ranks->to.len ? "," : "";
 
-    if (told->first == told->last)
-        buf_printf(&told->to, "%s%d", comma, told->first);
+    if (ranks->first == ranks->last)
+        buf_printf(&ranks->to, "%s%d", comma, ranks->first);
     else
-        buf_printf(&told->to, "%s%d-%d", comma, told->first, told->last);
+        buf_printf(&ranks->to, "%s%d-%d", comma, ranks->first, ranks->last);
 }
 
-static void add(struct told *all, size_t *n, const json_t *way, int rank)
+static void add(struct way_ranks *all, size_t *n, const json_t *way, int rank)
 {
     size_t at = 0;
 
@@ -65,7 +65,7 @@ static void add(struct told *all, size_t *n, const json_t *way, int rank)
         return;
     if (at == *n) {
         all[(*n)++] =
-            (struct told){.way = json_deep_copy(way), .first = rank, .last = rank};
+            (struct way_ranks){.way = json_deep_copy(way), .first = rank, .last = rank};
         buf_init(&all[at].to, RANKS_MAX_BYTES);
     } else if (all[at].last + 1 == rank) {
         all[at].last = rank;
@@ -89,7 +89,7 @@ static json_t *tcp_ways(const struct links *links, int rank, struct attempt_foun
 
 json_t *links_ways(const struct links *links)
 {
-    struct told all[WAYS_MAX];
+    struct way_ranks all[WAYS_MAX];
     struct attempt_found last = {.interface = ""};
     json_t *out = json_array();
     size_t n = 0;

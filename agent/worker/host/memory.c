@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* memory.c - how much host memory a rank may take
+/* memory.c - the host memory that a rank may use
  *
- * Shared segments are memfds: they live in the kernel's own tmpfs, which the size of
- * /dev/shm does not limit, but count as memory of the machine and of the cgroup. */
+ * Shared segments are memfds, in the kernel's internal tmpfs. The size of /dev/shm does
+ * not limit them, but they count as memory of the machine and of the cgroup. */
 #include "agent/worker/host/memory.h"
 
 #include <limits.h>
@@ -51,7 +51,7 @@ uint64_t memory_total(void)
     return meminfo("MemTotal");
 }
 
-/* A number in a cgroup file; UINT64_MAX when there is no limit or no such file. */
+/* A number in a cgroup file; UINT64_MAX without a limit or without the file. */
 static uint64_t cgroup_number(const char *dir, const char *file)
 {
     char path[PATH_MAX], text[64];
@@ -72,7 +72,7 @@ static uint64_t room_in(const char *dir, const char *limit_file, const char *usa
     return limit > usage ? limit - usage : 0;
 }
 
-/* The least room on the way from the process's cgroup up to the root. */
+/* The smallest room in the process's cgroup and all its parents. */
 static uint64_t room_up(const char *mount, const char *group, const char *limit_file,
                         const char *usage_file)
 {
@@ -92,7 +92,8 @@ static uint64_t room_up(const char *mount, const char *group, const char *limit_
     return least;
 }
 
-/* Lines "ID:CONTROLLERS:PATH": version 2 has ID 0 and no controllers. */
+/* Lines of /proc/self/cgroup are "ID:CONTROLLERS:PATH". Version 2 has ID 0 and no
+ * controllers. */
 static uint64_t cgroup_room(void)
 {
     char text[TEXT_MAX_BYTES], *save = NULL;
@@ -130,7 +131,7 @@ void memory_share(int ranks, struct backend_memory *out)
     reserve = reserve > RESERVE_LEAST ? reserve : RESERVE_LEAST;
     out->bytes = free_bytes > reserve ? (free_bytes - reserve) / (uint64_t)ranks : 0;
     snprintf(out->text, sizeof(out->text),
-             "%s %s less a reserve of %s, shared by %d rank%s",
+             "%s %s, minus a reserve of %s, shared by %d rank%s",
              is_limited ? "memory cgroup room" : "MemAvailable",
              units_format_human(free_bytes, left), units_format_human(reserve, kept),
              ranks, ranks == 1 ? "" : "s");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* memory.h - how much host memory a rank may take */
+/* memory.h - the host memory that a rank may use */
 #ifndef RINGBENCH_WORKER_HOST_MEMORY_H
 #define RINGBENCH_WORKER_HOST_MEMORY_H
 
@@ -8,11 +8,12 @@
 
 #include "agent/worker/bench/backend.h"
 
-/* MemTotal, in bytes; 0 if unknown. */
+/* MemTotal, in bytes; 0 if not known. */
 uint64_t memory_total(void);
 
-/* The lesser of MemAvailable and what the memory cgroup leaves, less a reserve of 5 % and
- * at least 256 MiB, shared evenly among `ranks` ranks of this machine. */
+/* A rank's share: the smaller of MemAvailable and the memory cgroup's room, minus a
+ * reserve, divided by the machine's `ranks`. The reserve is 5 % of the memory, at least
+ * 256 MiB. */
 void memory_share(int ranks, struct backend_memory *out);
 
 /* The value in bytes of a line "Key:   123 kB" in /proc/meminfo's text; 0 if absent. */

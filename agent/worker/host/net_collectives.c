@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* net_collectives.c - collectives over endpoints, for any placement of the ranks
  *
- * Small messages take the fewest steps (recursive doubling, binomial trees); large ones
- * go round the ring of ranks, which visits each host once, so that every network link
- * carries each byte once per direction. */
+ * Small messages use the algorithms with the fewest steps: recursive doubling and
+ * binomial trees. Large ones use a ring of ranks that visits each host once, so that each
+ * network link carries each byte once per direction. */
 #include <string.h>
 
 #include "agent/worker/host/host_comm.h"
@@ -14,11 +14,11 @@ struct plan {
     const struct links *links;
     const char *send;
     char *recv, *scratch;
-    size_t bytes; /* of the call's count */
-    size_t piece; /* bytes per step, or of a chunk */
+    size_t bytes; /* count * element size */
+    size_t piece; /* bytes per step, or per chunk */
     size_t pieces;
-    int n, at;    /* ranks, own position in the ring */
-    int distance; /* from where a chain begins */
+    int n, at;    /* ranks, and this rank's position in the ring */
+    int distance; /* from the start of a chain to this rank */
 };
 
 static int wrap(int value, int n)
@@ -38,7 +38,7 @@ static size_t part_len(size_t total, size_t piece, size_t i)
     return left < piece ? left : piece;
 }
 
-/* Block by block: a sum that is complete goes on while the caches still have it. */
+/* Block by block: a complete sum is forwarded while it is still in the caches. */
 static void plan_all_reduce(const void *arg, size_t t, struct ring_step *step)
 {
     const struct plan *plan = arg;
@@ -46,7 +46,7 @@ static void plan_all_reduce(const void *arg, size_t t, struct ring_step *step)
     size_t block = (size_t)n * plan->piece, from = t / (size_t)steps * block;
     size_t bytes = part_len(plan->bytes, block, t / (size_t)steps);
     bool is_reducing = s < n - 1;
-    int shift = is_reducing ? -s : n - s; /* of the chunk sent: n - 1 steps on, at + 1 */
+    int shift = is_reducing ? -s : n - s; /* from `at` to the chunk that is sent */
     size_t out = (size_t)wrap(plan->at + shift, n);
     size_t in = (size_t)wrap(plan->at + shift - 1, n);
 
@@ -94,7 +94,7 @@ static void plan_all_gather(const void *arg, size_t t, struct ring_step *step)
     step->is_chained = t > 0;
 }
 
-/* Step t receives piece t and passes piece t - 1 on. */
+/* Step t receives piece t and forwards piece t - 1. */
 static void plan_broadcast(const void *arg, size_t t, struct ring_step *step)
 {
     const struct plan *plan = arg;
@@ -151,7 +151,7 @@ static int swap_with(struct links *links, int rank, const void *send, void *recv
     return endpoint ? links_exchange(links, &out, 1, &in, 1) : -1;
 }
 
-/* The own input, as the first term of the sum. */
+/* Start the sum with this rank's input. */
 static void begin_sum(struct backend_comm *comm, const struct backend_call *call,
                       void *sum)
 {
@@ -174,8 +174,8 @@ static void complete(struct backend_comm *comm, const struct backend_call *call)
     }
 }
 
-/* Recursive doubling. The ranks above the largest power of two hand their input to a
- * partner first and get the result from it. */
+/* Recursive doubling. Ranks above the largest power of two first send their input to a
+ * partner, which returns the result. */
 static int small_all_reduce(struct backend_comm *comm, const struct backend_call *call,
                             size_t bytes)
 {
@@ -206,7 +206,7 @@ static int small_all_reduce(struct backend_comm *comm, const struct backend_call
     return rank + power < n ? swap_with(links, rank + power, call->recv, NULL, bytes) : 0;
 }
 
-/* Binomial tree over positions relative to the root's. */
+/* A binomial tree over positions relative to the root. */
 static int small_broadcast(struct backend_comm *comm, const struct backend_call *call,
                            size_t bytes)
 {
@@ -253,7 +253,7 @@ static int small_reduce(struct backend_comm *comm, const struct backend_call *ca
     return 0;
 }
 
-/* No more than the caches hold, but a chunk for each socket. */
+/* Small enough for the caches, but at least one chunk per socket. */
 static size_t longest_piece(const struct backend_comm *comm)
 {
     size_t chunks = (size_t)comm->links->sockets * SOCKETS_CHUNK_BYTES;
@@ -314,7 +314,7 @@ static int reduce(struct backend_comm *comm, const struct backend_call *call,
 
     if (plan->bytes <= HOST_SMALL_BYTES)
         return small_reduce(comm, call, plan->bytes);
-    /* The chain begins behind the root and ends at it. */
+    /* The chain starts behind the root and ends at the root. */
     while (links->ring[wrap(plan->at - 1 - plan->distance, plan->n)] != call->root)
         plan->distance++;
     return run_ring(comm, call, plan_reduce, plan, plan->pieces + 1);
@@ -331,7 +331,7 @@ static int add_flow(struct links *links, struct flow *flows, size_t *n, int rank
     return 0;
 }
 
-/* Everything that goes straight from its source to its target, all at once. */
+/* alltoall, gather, scatter: all direct transfers concurrently. */
 static int direct(struct backend_comm *comm, const struct backend_call *call,
                   struct plan *plan)
 {
@@ -387,14 +387,14 @@ static int alltoallv(struct backend_comm *comm, const struct backend_call *call,
                      traffic->recv_count[from] * element))
             return -1;
     }
-    /* In place they may overlap. */
+    /* In place, the regions may overlap. */
     memmove(plan->recv + traffic->recv_at[rank] * element,
             plan->send + traffic->send_at[rank] * element,
             traffic->send_count[rank] * element);
     return links_exchange(links, sends, n_sends, recvs, n_recvs);
 }
 
-/* Rounds of exchanges, of twice as much in each. */
+/* log2(n) rounds of pairwise exchanges. The amount doubles in each. */
 static int hypercube(struct backend_comm *comm, const struct backend_call *call,
                      struct plan *plan)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reduce.c - which variant of the kernels this processor runs */
+/* reduce.c - select the variant of the reduction kernels for this processor */
 #include "agent/worker/host/reduce.h"
 
 #ifdef __SSE2__

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reduce.h - the arithmetic of reductions over host memory
+/* reduce.h - arithmetic of reductions over host memory
  *
- * Every operation rounds to the data type after each pair. 16 and 8-bit floating point is
+ * Each operation on a pair rounds to the data type. 16 and 8-bit floating point is
  * computed in float. Integer sums and products wrap around. */
 #ifndef RINGBENCH_WORKER_HOST_REDUCE_H
 #define RINGBENCH_WORKER_HOST_REDUCE_H
@@ -10,28 +10,28 @@
 
 #include "common/spec/collective.h"
 
-/* out[i] = a[i] op b[i]; out may be a, or b, exactly. */
+/* out[i] = a[i] op b[i]. out may equal a or b, but not overlap them partially. */
 typedef void reduce_fn(void *out, const void *a, const void *b, size_t count);
 /* out[i] = in[i] * *scalar; out may be in. Integers wrap around. */
 typedef void scale_fn(void *out, const void *in, size_t count, const void *scalar);
 /* data[i] /= divisor; integers truncate. */
 typedef void divide_fn(void *data, size_t count, int divisor);
-/* Copy past the caches where the processor can; call finish_stream before the data is
- * announced to others. Regions do not overlap. */
+/* Copy bypassing the caches, if the processor can. Regions must not overlap. Call
+ * reduce_finish_stream before other ranks may read the data. */
 typedef void stream_fn(void *to, const void *from, size_t bytes);
 
 struct reduce_kernels {
     const char *name;
-    reduce_fn *reduce[DTYPE_COUNT][REDOP_COUNT]; /* avg, mulsum: as sum */
+    reduce_fn *reduce[DTYPE_COUNT][REDOP_COUNT]; /* avg and mulsum: the sum */
     scale_fn *scale[DTYPE_COUNT];
     divide_fn *divide[DTYPE_COUNT];
     stream_fn *stream;
 };
 
-/* The best for this processor. */
+/* The fastest variant that this processor supports. */
 const struct reduce_kernels *reduce_kernels(void);
 
-/* Order streamed stores before what follows. */
+/* Make streamed stores visible before all later stores. */
 void reduce_finish_stream(void);
 
 #endif

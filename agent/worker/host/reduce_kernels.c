@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reduce_kernels.c - the loops; compiled once for each instruction set, with
- * REDUCE_VARIANT naming the table. The compiler turns them into vector code: iterations
- * are independent also when out is a or b. */
+/* reduce_kernels.c - the reduction loops, compiled once per instruction set.
+ * REDUCE_VARIANT names the table. The compiler vectorizes them: iterations are
+ * independent, also if out is a or b. */
 #include <stdint.h>
 #include <string.h>
 
@@ -25,7 +25,8 @@
 #define MIN(x, y) ((y) < (x) ? (y) : (x))
 #define MAX(x, y) ((x) < (y) ? (y) : (x))
 
-/* T: as stored; W: as computed, wide enough not to overflow where that is undefined. */
+/* T: type in memory. W: type of the computation, in which no undefined overflow occurs.
+ */
 #define REDUCE(name, T, W, LOAD, STORE, OP)                                              \
     static void name(void *out, const void *a, const void *b, size_t count)              \
     {                                                                                    \
@@ -65,8 +66,8 @@
         }                                                                                \
     }
 
-/* U: the unsigned type in which sum and product wrap; S: the one that is compared and
- * divided. */
+/* U: unsigned type for sums and products, which wrap. S: type for comparisons and
+ * divisions. */
 #define INTEGER(noun, U, S, WIDE)                                                        \
     REDUCE(noun##_sum, U, U, (U), (U), SUM)                                              \
     REDUCE(noun##_prod, U, WIDE, (WIDE), (U), PROD)                                      \

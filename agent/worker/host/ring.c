@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ring.c - a chain of transfers from the previous rank to the next, reduced on the way */
+/* ring.c - run the steps of a ring algorithm: receive, reduce, forward */
 #include "agent/worker/host/ring.h"
 
 #include <string.h>
 
 struct cursor {
-    size_t t, at; /* step, and bytes of it that are through */
+    size_t t, at; /* step, and bytes of it that have moved */
     struct ring_step step;
 };
 
@@ -18,7 +18,7 @@ struct ring {
     size_t steps;
     size_t element;
     struct cursor out, in;
-    size_t held; /* bytes in the scratch that wait to be reduced */
+    size_t held; /* received bytes in `scratch`, not yet reduced */
 };
 
 static void seek(struct ring *ring, struct cursor *cursor, size_t t)
@@ -30,7 +30,7 @@ static void seek(struct ring *ring, struct cursor *cursor, size_t t)
         ring->plan(ring->arg, t, &cursor->step);
 }
 
-/* Bytes of the current piece that may be sent by now. */
+/* Bytes of the current piece that may be sent now. */
 static size_t ready_bytes(const struct ring *ring)
 {
     const struct cursor *out = &ring->out;
@@ -64,7 +64,7 @@ static int pump_out(struct ring *ring)
     return moved;
 }
 
-/* What is in the scratch, reduced with the own input. */
+/* Reduce the received data with this rank's input. */
 static void reduce_held(struct ring *ring, size_t count)
 {
     const struct cursor *in = &ring->in;
@@ -85,7 +85,7 @@ static void reduce_held(struct ring *ring, size_t count)
         kernels->divide[type](to, count, ring->comm->links->world_size);
 }
 
-/* Receive into the scratch and reduce what is whole. */
+/* Receive into `scratch`, and reduce each complete slice. */
 static int pull_reduced(struct ring *ring)
 {
     struct cursor *in = &ring->in;

@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* shm_collectives.c - collectives of ranks that share memory
  *
- * Large: everyone announces where its buffers are and waits for the others (enter), reads
- * and writes the peers' memory directly, and waits again (leave): nobody touches a buffer
- * before its owner has come or after it has gone. Small: everyone copies its input to its
- * slot; after a single barrier each rank takes what it needs. Slots alternate, so the
- * next operation cannot overwrite what a slow rank still reads: the one after it can only
- * begin when all have entered the next. */
+ * Large messages: each rank publishes its buffers' offsets, and a barrier follows. Ranks
+ * then read and write their peers' memory directly, until a second barrier. No buffer is
+ * accessed before its owner has entered the call or after it has left.
+ *
+ * Small messages: each rank copies its input to its slot, and a single barrier follows.
+ * Slots alternate, so the next operation does not overwrite data that a slow rank still
+ * reads. The operation after that starts only when all ranks have entered the next. */
 #include <string.h>
 
 #include "agent/worker/host/host_comm.h"
 
-/* What a rank does between the barriers. sources, targets: the members' send and receive
- * buffers, or their slots (sources) in a small operation. */
+/* The arguments of the work between the barriers. sources, targets: the members' send and
+ * receive buffers. With is_small, sources are the slots, and targets has only this rank's
+ * entry. */
 struct shm_op {
     struct backend_comm *comm;
     const struct backend_call *call;
     int n, self;
-    size_t bytes; /* of the call's count */
+    size_t bytes; /* count * element size */
     size_t element;
     bool is_small;
     bool is_streamed;
@@ -35,7 +37,7 @@ static void copy(const struct shm_op *op, char *to, const char *from, size_t len
         memcpy(to, from, len);
 }
 
-/* mulsum: a member's input as it is added. */
+/* mulsum: multiply a member's input by its scalar. */
 static void scale_input(const struct shm_op *op, int member, size_t at, size_t count,
                         char *out)
 {
@@ -44,7 +46,7 @@ static void scale_input(const struct shm_op *op, int member, size_t at, size_t c
     host_scale(op->comm, op->call->dtype, rank, out, op->sources[member] + at, count);
 }
 
-/* The block's sum over all members in `out`, which may be the first one's memory. */
+/* Sum a block over all members into `out`, which may be the memory of member `first`. */
 static void mulsum_block(const struct shm_op *op, int first, size_t at, size_t len,
                          char *out)
 {
@@ -61,7 +63,7 @@ static void mulsum_block(const struct shm_op *op, int first, size_t at, size_t l
     }
 }
 
-/* The same of any reduction. */
+/* The same for any reduction. */
 static void reduce_block(const struct shm_op *op, int first, size_t at, size_t len,
                          char *out)
 {
@@ -82,8 +84,8 @@ static void reduce_block(const struct shm_op *op, int first, size_t at, size_t l
         kernels->divide[op->call->dtype](out, count, op->n);
 }
 
-/* Reduce bytes at .. at + len of all inputs to `out` and to the same place, at, of all of
- * `others`. first: the member whose input may be where `out` is. */
+/* Reduce bytes at .. at + len of all inputs to `out`, and copy the result to the same
+ * range of all `others`. first: the member whose input may share memory with `out`. */
 static void reduce_range(const struct shm_op *op, int first, size_t at, size_t len,
                          char *out, char *const *others, int n_others)
 {
@@ -100,7 +102,7 @@ static void reduce_range(const struct shm_op *op, int first, size_t at, size_t l
     }
 }
 
-/* This member's share of `bytes`, in whole cache lines. */
+/* This member's part of `bytes`, in whole cache lines. */
 static void own_share(const struct shm_op *op, size_t *at, size_t *len)
 {
     size_t lines = (op->bytes + 63) / 64, share = (lines + op->n - 1) / op->n * 64;
@@ -198,20 +200,20 @@ static void alltoallv(const struct shm_op *op)
         const char *from = op->sources[i] + plan->peer_at[i] * element;
         size_t len = plan->recv_count[i] * element;
         if (k == 0)
-            memmove(to, from, len); /* in place they may overlap */
+            memmove(to, from, len); /* in place, the regions may overlap */
         else
             copy(op, to, from, len);
     }
 }
 
-/* Rounds of exchanges, of twice as much in each; -1: failed. */
+/* log2(n) rounds in which the amount doubles. -1 on failure. */
 static int hypercube(const struct shm_op *op)
 {
     char *own = op->targets[op->self];
 
     copy(op, own + (size_t)op->self * op->bytes, op->sources[op->self], op->bytes);
     for (int mask = 1; mask < op->n; mask *= 2) {
-        int first = (op->self & ~(mask - 1)) ^ mask; /* of what the partner has */
+        int first = (op->self & ~(mask - 1)) ^ mask; /* the partner's first part */
         size_t at = (size_t)first * op->bytes;
         if (shm_group_barrier(&op->comm->links->group))
             return -1;
@@ -222,7 +224,7 @@ static int hypercube(const struct shm_op *op)
 
 typedef void shm_work(const struct shm_op *op);
 
-/* What each rank does between two barriers; NULL: hypercube(), which needs more. */
+/* The work between two barriers. NULL: hypercube(), which needs more barriers. */
 static shm_work *const works[COLLECTIVE_COUNT] = {
     [COLLECTIVE_ALL_REDUCE] = all_reduce,
     [COLLECTIVE_ALL_GATHER] = all_gather,
@@ -248,12 +250,11 @@ static int run_small(struct shm_op *op, size_t send_bytes)
     for (int i = 0; i < op->n; i++)
         comm->sources[i] = shm_group_slot(group, i);
     comm->targets[op->self] = op->call->recv;
-    /* targets has the own entry only: what is the root's alone, the root does. */
     works[op->call->kind](op);
     return 0;
 }
 
-/* Announce the own buffers; once all have, learn where theirs are. */
+/* Publish this rank's buffers and read the peers', after a barrier. */
 static int enter(struct shm_op *op)
 {
     struct shm_group *group = &op->comm->links->group;

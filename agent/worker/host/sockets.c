@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sockets.c - several sockets to one peer on another host */
+/* sockets.c - stripe data over several sockets to one peer */
 #include "agent/worker/host/sockets.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #define MBITS_PER_SOCKET 25000
 
-/* ---- Moving ---- */
+/* ---- Transfers ---- */
 
 static int lane_of(const struct sockets_peer *peer, uint64_t at)
 {
@@ -21,7 +21,7 @@ static size_t to_chunk_end(uint64_t at, size_t len)
     return len < left ? len : left;
 }
 
-/* As far as it goes without waiting. */
+/* Move what can be moved without waiting. */
 static ssize_t move(struct sockets_peer *peer, struct stripe *stripe, char *data,
                     size_t len)
 {
@@ -44,7 +44,7 @@ static ssize_t move(struct sockets_peer *peer, struct stripe *stripe, char *data
     return (ssize_t)done;
 }
 
-/* The socket whose turn it is, to sleep on. */
+/* The current socket, for poll(). */
 static int fd_of(const struct sockets_peer *peer, const struct stripe *stripe)
 {
     return peer->lanes[lane_of(peer, stripe->at)].fd;
@@ -91,7 +91,7 @@ uint64_t sockets_bytes(const struct sockets_peer *peer, int at, bool is_send)
     return is_send ? peer->out.bytes[at] : peer->in.bytes[at];
 }
 
-/* ---- How many ---- */
+/* ---- Number of sockets ---- */
 
 int sockets_for_speed(long mbits)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sockets.h - several sockets to one peer on another host
+/* sockets.h - stripe data over several sockets to one peer on another host
  *
- * Data is cut into chunks, which use the sockets in turn. Both ends know the order, so
+ * Data is cut into chunks that use the sockets in turn. Both ends know the order, so
  * chunks need no header. Only the communicator's thread uses these sockets. */
 #ifndef RINGBENCH_WORKER_HOST_SOCKETS_H
 #define RINGBENCH_WORKER_HOST_SOCKETS_H
@@ -14,10 +14,10 @@
 
 #define SOCKETS_CHUNK_BYTES 131072
 
-/* One direction of what goes to or comes from a peer. */
+/* One direction of the traffic with a peer. */
 struct stripe {
     bool is_send;
-    uint64_t at; /* bytes that have gone through */
+    uint64_t at; /* bytes moved so far */
     uint64_t bytes[HOST_SOCKETS_MAX];
 };
 
@@ -30,12 +30,12 @@ struct sockets_peer {
 /* Make an endpoint over `count` connections (borrowed). */
 void sockets_init(struct sockets_peer *peer, struct endpoint *endpoint, int rank,
                   const int *fds, int count);
-/* Bytes that have gone through one of them, to or from the peer. */
+/* Bytes moved so far through socket `at`, to or from the peer. */
 uint64_t sockets_bytes(const struct sockets_peer *peer, int at, bool is_send);
 
-/* One per 25 Gb/s, at most HOST_SOCKETS_MAX; 1 where the speed is unknown (0). */
+/* One socket per 25 Gb/s, at most HOST_SOCKETS_MAX. With unknown speed (0): one. */
 int sockets_for_speed(long mbits);
-/* The same by the name of a network interface. */
+/* The same for the speed of a network interface. */
 int sockets_for_interface(const char *name);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ucx.c - collectives between hosts over UCX, where it is and is wanted */
+/* ucx.c - transfers between hosts over UCX, if available and selected */
 #include "agent/worker/host/ucx.h"
 
 #include <errno.h>
@@ -13,16 +13,16 @@
 #include "agent/worker/host/ucx_lib.h"
 #include "common/base/memory.h"
 
-#define SEND_BYTES 262144 /* at a time: one such send is under way per peer */
-#define LOOKS 100         /* for the end of a peer of which UCX has said that it failed */
+#define SEND_BYTES 262144 /* largest send; one per peer is in progress */
+#define LOSS_CHECKS 100   /* checks for a peer's death after UCX reports a failure */
 #define ADDRESS_MAX 65536
 
 struct peer {
     struct ucx *ucx;
     ucp_ep_h ep;
-    void *sending; /* a request that has taken so many bytes, or NULL */
+    void *sending; /* the request in progress, or NULL */
     size_t sending_len;
-    char *held; /* received, and as much of it as is taken */
+    char *held; /* a received block, and how much of it has been read */
     size_t held_len, held_at;
 };
 
@@ -33,13 +33,13 @@ struct ucx {
     ucp_worker_h worker;
     ucp_address_t *address;
     size_t address_len;
-    struct peer *peers; /* by rank, as the endpoints */
+    struct peer *peers; /* [rank], like links->endpoints */
 };
 
-static const ucp_request_param_t plainly = {0};
+static const ucp_request_param_t no_options = {0};
 
-/* A peer that has died closes its socket at about the time at which UCX notices: then
- * that is the reason. */
+/* If the peer has died, the control tree notices at about the same time as UCX: report
+ * the death instead. */
 static ssize_t fail(const struct endpoint *endpoint, ucs_status_t status)
 {
     const struct peer *peer = endpoint->own;
@@ -47,9 +47,9 @@ static ssize_t fail(const struct endpoint *endpoint, ucs_status_t status)
     const struct timespec pause = {.tv_nsec = 1000000};
     char text[160];
 
-    for (int i = 0; i < LOOKS && watch_check(watch) == 0; i++)
+    for (int i = 0; i < LOSS_CHECKS && watch_check(watch) == 0; i++)
         nanosleep(&pause, NULL);
-    snprintf(text, sizeof(text), "UCX, rank %d: %s",
+    snprintf(text, sizeof(text), "UCX: rank %d: %s",
              links_name(peer->ucx->links, endpoint->rank),
              peer->ucx->lib.status_text(status));
     watch_fail(watch, ERROR_IO, text);
@@ -57,7 +57,7 @@ static ssize_t fail(const struct endpoint *endpoint, ucs_status_t status)
     return -1;
 }
 
-/* What is offered again after 0 begins with the same bytes, in the same place. */
+/* After a return of 0 the caller must pass the same data at the same address again. */
 static ssize_t ucx_send(struct endpoint *endpoint, const void *data, size_t len)
 {
     struct peer *peer = endpoint->own;
@@ -65,7 +65,7 @@ static ssize_t ucx_send(struct endpoint *endpoint, const void *data, size_t len)
 
     if (!peer->sending) {
         peer->sending_len = len < SEND_BYTES ? len : SEND_BYTES;
-        peer->sending = lib->send(peer->ep, data, peer->sending_len, &plainly);
+        peer->sending = lib->send(peer->ep, data, peer->sending_len, &no_options);
         if (!peer->sending)
             return (ssize_t)peer->sending_len;
         if (UCS_PTR_IS_ERR(peer->sending)) {
@@ -133,15 +133,15 @@ static void progress(void *arg)
     ucx->lib.progress(ucx->worker);
 }
 
-/* What has failed shows in the calls that it concerns. */
-static void note_failure(void *arg, ucp_ep_h ep, ucs_status_t status)
+/* UCX requires a handler. The endpoint's next call returns the failure. */
+static void ignore_failure(void *arg, ucp_ep_h ep, ucs_status_t status)
 {
     (void)arg;
     (void)ep;
     (void)status;
 }
 
-/* ---- Beginning and end ---- */
+/* ---- Creation and end ---- */
 
 static int explain(const struct ucx *ucx, const char *what, ucs_status_t status,
                    struct error *err)
@@ -159,25 +159,25 @@ static int open_worker(struct ucx *ucx, struct error *err)
                                         .thread_mode = UCS_THREAD_MODE_SINGLE};
     ucp_config_t *config;
 
-    /* Its 8 and 64 KiB halve what TCP reaches from 256 KiB up. */
+    /* UCX's defaults of 8 and 64 KiB halve TCP's bandwidth from 256 KiB up. */
     setenv("UCX_TCP_TX_SEG_SIZE", "256k", 0);
     setenv("UCX_TCP_RX_SEG_SIZE", "256k", 0);
     ucs_status_t status = lib->config_read(NULL, NULL, &config);
     if (status != UCS_OK)
-        return explain(ucx, "its configuration", status, err);
+        return explain(ucx, "ucp_config_read", status, err);
     status = lib->init(UCP_API_MAJOR, UCP_API_MINOR, &params, config, &ucx->context);
     lib->config_release(config);
     if (status != UCS_OK) {
         ucx->context = NULL;
-        return explain(ucx, "its context", status, err);
+        return explain(ucx, "ucp_init", status, err);
     }
     status = lib->worker_create(ucx->context, &worker, &ucx->worker);
     if (status != UCS_OK) {
         ucx->worker = NULL;
-        return explain(ucx, "its worker", status, err);
+        return explain(ucx, "ucp_worker_create", status, err);
     }
     status = lib->get_address(ucx->worker, &ucx->address, &ucx->address_len);
-    return status == UCS_OK ? 0 : explain(ucx, "its address", status, err);
+    return status == UCS_OK ? 0 : explain(ucx, "ucp_worker_get_address", status, err);
 }
 
 static int open_ucx(struct ucx *ucx, struct error *err)
@@ -219,7 +219,7 @@ void ucx_flush(struct ucx *ucx)
 
     if (!ucx || watch_check(ucx->links->watch))
         return;
-    void *flush = ucx->lib.flush(ucx->worker, &plainly);
+    void *flush = ucx->lib.flush(ucx->worker, &no_options);
     while (UCS_PTR_IS_PTR(flush) && ucx->lib.status(flush) == UCS_INPROGRESS &&
            watch_idle(ucx->links->watch, &idle) == 0)
         ucx->lib.progress(ucx->worker);
@@ -227,9 +227,9 @@ void ucx_flush(struct ucx *ucx)
         ucx->lib.request_free(flush);
 }
 
-/* ---- Connecting ---- */
+/* ---- Connections ---- */
 
-/* An RDMA port that is up. */
+/* True if this host has an active RDMA port. */
 static bool has_rdma(void)
 {
     glob_t found = {0};
@@ -258,12 +258,12 @@ static int connect_peer(struct ucx *ucx, int rank, const char *address, struct e
                                     .address =
                                         (const ucp_address_t *)(const void *)address,
                                     .err_mode = UCP_ERR_HANDLING_MODE_PEER,
-                                    .err_handler = {.cb = note_failure}};
+                                    .err_handler = {.cb = ignore_failure}};
 
     ucs_status_t status = ucx->lib.ep_create(ucx->worker, &params, &peer->ep);
     if (status != UCS_OK) {
         peer->ep = NULL;
-        explain(ucx, "no way", status, err);
+        explain(ucx, "ucp_ep_create", status, err);
         return error_prefix(err, "rank %d", links_name(links, rank));
     }
     peer->ucx = ucx;
@@ -280,8 +280,8 @@ static bool is_everywhere(const struct links *links, const uint32_t *lens)
     return true;
 }
 
-/* lens: of the addresses, which differ, by rank of the case. Those of other groups are
- * exchanged at the same time. */
+/* lens: the length of each rank's UCX address, by rank of the case. The addresses of all
+ * groups are exchanged together. */
 static int connect_peers(struct ucx *ucx, struct links *links, const uint32_t *lens,
                          struct error *err)
 {
@@ -292,7 +292,9 @@ static int connect_peers(struct ucx *ucx, struct links *links, const uint32_t *l
     if (most == 0)
         return 0;
     if (most > ADDRESS_MAX)
-        return error_set(err, ERROR_UNSUPPORTED, "UCX: an address of %zu bytes", most);
+        return error_set(err, ERROR_UNSUPPORTED,
+                         "UCX: the worker's address has %zu bytes, the limit is %d", most,
+                         ADDRESS_MAX);
     char *all = memory_zeroed(n + 1, most, "UCX"), *mine = all + n * most;
     if (ucx)
         memcpy(mine, ucx->address, ucx->address_len);

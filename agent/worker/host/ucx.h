@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ucx.h - collectives between hosts over UCX, where it is and is wanted
+/* ucx.h - transfers between hosts over UCX, if available and selected
  *
- * Barriers and exchanges go over the control tree, which tells that a peer is gone as
- * soon as without UCX. Ranks of one host go on sharing memory. One thread, the
- * communicator's. Source of the interface: UCX 1.13, its header of the UCP layer
- * (streams). */
+ * Barriers and exchanges still use the control tree, so that a peer's death is noticed as
+ * soon as without UCX. Ranks of one host still share memory. One thread, the
+ * communicator's. Source of the interface: UCX 1.13, header of the UCP layer (streams).
+ */
 #ifndef RINGBENCH_WORKER_HOST_UCX_H
 #define RINGBENCH_WORKER_HOST_UCX_H
 
@@ -13,16 +13,16 @@
 
 struct ucx;
 
-/* Collective, over all ranks of the case. *out: with the endpoints to other hosts
- * replaced, or NULL where sockets do: they are asked for, all ranks are on this host, or
- * (auto) a rank has no active RDMA port or no UCX. -1: it is asked for and cannot be had.
- */
+/* Replace the endpoints to other hosts by UCX. A collective call of all ranks of the
+ * case. *out is NULL if sockets are used: the option is tcp, all ranks are on this host,
+ * or with auto a rank has no UCX or no active RDMA port. -1 if the option is ucx and UCX
+ * fails. */
 int ucx_connect(struct links *links, enum host_transport asked, struct ucx **out,
                 struct error *err);
 
-/* If nothing failed, wait until what was sent has left. NULL is fine. */
+/* After success, wait until all data is sent. Accepts NULL. */
 void ucx_flush(struct ucx *ucx);
-/* Without waiting. NULL is fine. */
+/* Does not wait. Accepts NULL. */
 void ucx_destroy(struct ucx *ucx);
 
 #endif

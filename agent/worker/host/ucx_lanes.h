@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ucx_lanes.h - which of UCX's transports and devices lead to a peer */
+/* ucx_lanes.h - the transports and devices that UCX uses to a peer */
 #ifndef RINGBENCH_WORKER_HOST_UCX_LANES_H
 #define RINGBENCH_WORKER_HOST_UCX_LANES_H
 
 #include <jansson.h>
 
-/* What ucp_ep_print_info printed, since nothing else of UCX 1.13 tells: the lanes that
- * its streams take, as {"via": "ucx/rc_mlx5", "name": "mlx5_0"}; of a text that is of
- * another form {"via": "ucx"} alone. A new array. */
+/* Parse the output of ucp_ep_print_info, the only source of this in UCX 1.13. Returns the
+ * lanes that streams use, as {"via": "ucx/rc_mlx5", "name": "mlx5_0"}. If the text has
+ * another format: {"via": "ucx"}. A new array. */
 json_t *ucx_lanes(const char *text);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ucx_lib.c - UCX's functions, found at run time */
+/* ucx_lib.c - load UCX at run time */
 #include "agent/worker/host/ucx_lib.h"
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ucx_lib.h - UCX's functions, found at run time */
+/* ucx_lib.h - load UCX at run time */
 #ifndef RINGBENCH_WORKER_HOST_UCX_LIB_H
 #define RINGBENCH_WORKER_HOST_UCX_LIB_H
 
@@ -7,7 +7,7 @@
 
 #include "common/base/error.h"
 
-/* As UCX declares them: name in this table, function. */
+/* Member of struct ucx_lib, and UCX's function. */
 #define UCX_FUNCTIONS(X)                                                                 \
     X(config_read, ucp_config_read)                                                      \
     X(config_release, ucp_config_release)                                                \
@@ -35,7 +35,7 @@ struct ucx_lib {
 #undef UCX_MEMBER
 };
 
-/* RINGBENCH_UCX_LIB names another library, for tests. */
+/* RINGBENCH_UCX_LIB names another library, for tests. -1 if there is none. */
 int ucx_lib_open(struct ucx_lib *lib, struct error *err);
 
 #endif

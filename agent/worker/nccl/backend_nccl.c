@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* backend_nccl.c - collectives over GPU memory by NCCL: the backend's table */
+/* backend_nccl.c - the NCCL backend: collectives over GPU memory */
 #include "agent/worker/nccl/backend_nccl.h"
 
 #include <stdio.h>
@@ -16,11 +16,11 @@
 #include "common/base/log.h"
 #include "common/base/memory.h"
 
-#define END_MS 5000 /* for NCCL to destroy a communicator */
+#define END_MS 5000 /* limit of ncclCommDestroy */
 
-#define CONNECT_MS 100 /* a rank, of a first call that connects it */
+#define CONNECT_MS 100 /* per rank, for a first call that connects ranks */
 
-/* 1/n is rounded, each of two terms times it, and their sum. */
+/* Roundings of ncclAvg: 1/n, the product of each of two terms with it, their sum. */
 #define AVG_ULPS 3
 
 static void release_device(struct backend_comm *comm)
@@ -33,7 +33,7 @@ static void release_device(struct backend_comm *comm)
     comm_laps_release(comm);
 }
 
-/* The run's choice, or the local rank's own. */
+/* The device that the run names, or the device numbered by the local rank. */
 static int choose_device(struct backend_comm *comm, int local_rank, struct error *err)
 {
     const char *chosen = getenv("RINGBENCH_DEVICE");
@@ -44,13 +44,13 @@ static int choose_device(struct backend_comm *comm, int local_rank, struct error
         return -1;
     if (chosen && atoi(chosen) >= count) {
         return error_set(err, ERROR_UNSUPPORTED,
-                         "the run wants its device %s, but only %d GPU%s visible", chosen,
+                         "the run selects device %s, but only %d GPU%s visible", chosen,
                          count, count == 1 ? " is" : "s are");
     }
     local_rank = chosen ? atoi(chosen) : local_rank;
     if (local_rank >= count) {
         return error_set(err, ERROR_UNSUPPORTED,
-                         "its local rank is %d, but only %d GPU%s visible", local_rank,
+                         "the local rank is %d, but only %d GPU%s visible", local_rank,
                          count, count == 1 ? " is" : "s are");
     }
     comm->device = local_rank;
@@ -102,7 +102,7 @@ static int set_up_device(struct backend_comm *comm, int local_rank, struct error
                : 0;
 }
 
-/* What this rank is, or why it cannot be one. */
+/* Fill in this rank's identity, or the reason why it cannot run. */
 static void identify(struct backend_comm *comm, const struct backend_env *env)
 {
     struct nccl_identity *identity = &comm->identity;
@@ -158,8 +158,8 @@ static int form(struct backend_comm *comm, const struct backend_env *env,
     return comm_init(comm, ids, comm->n_ids, env->timeout_ms, err);
 }
 
-/* A process that holds a communicator has said its last word, and frees the GPU soonest
- * by ending. */
+/* With a communicator, exit at once: the failure is reported already, and the end of the
+ * process frees the GPU fastest. */
 static void nccl_abort(struct backend_comm *comm)
 {
     if (!comm)
@@ -174,15 +174,15 @@ static void nccl_abort(struct backend_comm *comm)
     free(comm);
 }
 
-/* In the end all ranks look alike to the server: who is stuck has to say so before it is
- * a stall. */
+/* Limit of one call after all work is done. In this phase the server cannot tell which
+ * rank is stuck, so that rank must report it before the server sees a stall. */
 static int64_t leave_ms(int64_t stall_ms)
 {
     return stall_ms == 0 ? 0 : stall_ms / 2 > END_MS ? stall_ms / 2 : END_MS;
 }
 
-/* For one call. The server notices a stall first, and says who; this is for when it is
- * gone. It sees ranks that are being connected get on, which from in here can't be seen.
+/* Limit of one call. It is longer than the server's, which names the stalled ranks, and
+ * acts only if the server is gone. Connecting ranks takes time that is not visible here.
  */
 static int64_t give_up_ms(const struct backend_env *env)
 {
@@ -219,11 +219,11 @@ static const char *last_error(void *arg, char text[WATCHDOG_MORE_MAX])
 static int nccl_connect(struct backend_comm *comm, const struct backend_env *env,
                         struct error *err)
 {
-    /* Reaching a GPU is the first that may take for ever. */
+    /* The first access to a GPU may hang. */
     watchdog_guard(comm->watchdog, comm->give_up_ns, last_error, comm);
     identify(comm, env);
     if (compare_identities(comm, err) ||
-        reach_check(comm->tree, comm->identity.node, &env->ear, err))
+        reach_check(comm->tree, comm->identity.node, &env->observer, err))
         return -1;
     comm->memory.before_init = comm_free_bytes(comm);
     if (form(comm, env, err))
@@ -235,7 +235,7 @@ static int nccl_connect(struct backend_comm *comm, const struct backend_env *env
     return 0;
 }
 
-/* All is measured: where NCCL takes too long the process ends without it, and well. */
+/* Everything is measured: if ncclCommDestroy hangs, the process ends with success. */
 static void destroy_comm(struct backend_comm *comm)
 {
     if (!comm->comm)
@@ -287,8 +287,9 @@ static json_t *nccl_details(struct backend_comm *comm)
         "gpu_memory", comm_describe_memory(comm, false));
 }
 
-/* The registration that rank 0 got. NCCL gives windows also where it has no symmetric
- * kernels; then its profiler names an algorithm for each row. */
+/* The registration that rank 0 got. NCCL returns windows also if it has no symmetric
+ * kernels. It then reports an algorithm for each row, which it never does for symmetric
+ * kernels. */
 static const char *registration(const struct backend_comm *comm)
 {
     enum nccl_registration asked = comm->options.registration;
@@ -296,9 +297,10 @@ static const char *registration(const struct backend_comm *comm)
     if (comm->tree->rank != 0)
         return NULL;
     if (asked != NCCL_REGISTRATION_SYMMETRIC || !comm->has_plain_row ||
-        comm->has_untold_row)
+        comm->has_unknown_row)
         return nccl_registration_name(asked);
-    log_warn("registration symmetric: NCCL gave windows, and ran no symmetric kernel");
+    log_warn(
+        "registration symmetric: NCCL registered windows, but ran no symmetric kernel");
     return "windows";
 }
 
@@ -310,7 +312,7 @@ static json_t *nccl_report(struct backend_comm *comm)
 
     watchdog_enter(comm->watchdog, "NVML");
     clocks = gpu_clock_json(&comm->clock);
-    /* The links of a GPU that several ranks share are counted by none of them. */
+    /* If several ranks share a GPU, no rank reports the GPU's link counters. */
     has_links = comm->sharers <= 1 && gpu_clock_links(&comm->clock, &sent);
     watchdog_leave(comm->watchdog);
     report =
@@ -338,7 +340,7 @@ static const struct backend_graph graph = {
 static const struct backend_laps laps = {comm_laps_begin, comm_lap_run, comm_lap_wait,
                                          comm_lap_us};
 
-/* Without libraries the probe says why; a case then fails with the same words. */
+/* A failure is not reported here: the probe and each case report it. */
 static void load(struct backend *backend)
 {
     struct cuda_lib cuda;
@@ -349,9 +351,10 @@ static void load(struct backend *backend)
         if (nccl.version < NCCL_WITH_FP8)
             backend->dtypes &= ~(1u << DTYPE_FLOAT8E4M3 | 1u << DTYPE_FLOAT8E5M2);
     }
-    /* Failures need NCCL's warnings, and rows the algorithm that NCCL chose. */
+    /* Error messages quote NCCL's warnings. Rows show NCCL's algorithm, from its profiler
+     * interface. */
     nccl_setting_log();
-    nccl_setting_offer("NCCL_PROFILER_PLUGIN", "STATIC_PLUGIN");
+    nccl_setting_default("NCCL_PROFILER_PLUGIN", "STATIC_PLUGIN");
 }
 
 const struct backend backend_nccl = {

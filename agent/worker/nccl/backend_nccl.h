@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* backend_nccl.h - collectives over GPU memory by NCCL */
+/* backend_nccl.h - the NCCL backend: collectives over GPU memory */
 #ifndef RINGBENCH_WORKER_NCCL_BACKEND_NCCL_H
 #define RINGBENCH_WORKER_NCCL_BACKEND_NCCL_H
 

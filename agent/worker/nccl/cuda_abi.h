@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuda_abi.h - what the worker needs of the CUDA Runtime's binary interface
+/* cuda_abi.h - the part of the CUDA Runtime's binary interface that the worker uses
  *
- * Declared here, so that the worker builds without the toolkit: it loads the library at
- * run time anyway. Values and layouts are those of NVIDIA's cuda_runtime_api.h, unchanged
- * from CUDA 11 to 13 (tests/unit/test_nccl_abi.c compares them with the header where
- * there is one). Every name has its own prefix, so that both can be included. */
+ * The worker loads the library at run time. With these declarations it builds without the
+ * toolkit. Values and layouts are those of NVIDIA's cuda_runtime_api.h, unchanged from
+ * CUDA 11 to 13. tests/unit/test_nccl_abi.c compares them with the header if it is
+ * installed. All names differ from the header's, so that both can be included. */
 #ifndef RINGBENCH_WORKER_NCCL_CUDA_ABI_H
 #define RINGBENCH_WORKER_NCCL_CUDA_ABI_H
 
@@ -28,19 +28,20 @@ enum {
 
 enum { CUDA_STREAM_NON_BLOCKING_FLAG = 1 };
 
-/* cudaStreamCaptureMode: only the capturing thread is kept from unsafe calls. */
+/* cudaStreamCaptureMode: unsafe calls are forbidden only in the capturing thread. */
 enum { CUDA_CAPTURE_THREAD_LOCAL_MODE = 1 };
 
-/* cudaMemcpyKind: the direction follows from the addresses. */
+/* cudaMemcpyKind: CUDA infers the direction from the addresses. */
 enum { CUDA_MEMCPY_DEFAULT_KIND = 4 };
 
 /* cudaDeviceAttr */
 enum { CUDA_ATTRIBUTE_CAPABILITY_MAJOR = 75, CUDA_ATTRIBUTE_CAPABILITY_MINOR = 76 };
 
-/* Compute capability, times 10, from which on GPUs do arithmetic in fp8. */
+/* Lowest compute capability, times 10, with fp8 arithmetic. */
 #define CUDA_CAPABILITY_OF_FP8 90
 
-/* The beginning of cudaDeviceProp, which has not changed since CUDA 10; the rest has. */
+/* The beginning of cudaDeviceProp, the same since CUDA 10. The rest differs by version.
+ */
 struct cuda_properties {
     char name[256];
     unsigned char uuid[16];

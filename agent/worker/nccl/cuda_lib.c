@@ -18,7 +18,7 @@
     }
 
 static const char *const library_names[] = {"libcudart.so.13", "libcudart.so.12", NULL};
-/* For drivers that cannot do what the first one found wants. */
+/* Fallback if the first library found needs a newer driver. */
 static const char *const older_names[] = {"libcudart.so.12", NULL};
 
 static const struct shared_symbol symbols[] = {
@@ -73,7 +73,7 @@ static int load(struct cuda_lib *cuda, const char *override, const char *const *
     return 0;
 }
 
-/* A runtime needs a driver of its own major version or a newer one. */
+/* A runtime needs a driver of at least its own major version. */
 static bool is_too_new(const struct cuda_lib *cuda)
 {
     return cuda->driver > 0 && cuda->runtime / 1000 > cuda->driver / 1000;
@@ -97,7 +97,7 @@ int cuda_lib_load(struct cuda_lib *cuda, struct error *err)
 int cuda_failed(const struct cuda_lib *cuda, int code, const char *what,
                 struct error *err)
 {
-    /* Not every failure lasts: take it away, so that a later call does not report it. */
+    /* Clear the error, so that a later call does not report it again. */
     cuda->call.get_last_error();
     return error_set(err, code == CUDA_ERROR_MEMORY_CODE ? ERROR_MEMORY : ERROR_INTERNAL,
                      "%s: %s (CUDA error %d)", what, cuda->call.error_string(code), code);

@@ -38,28 +38,28 @@ struct cuda_functions {
     int (*graph_launch)(cuda_graph_exec, cuda_stream);
     int (*graph_exec_destroy)(cuda_graph_exec);
     int (*graph_destroy)(cuda_graph);
-    /* NULL in runtimes before 12.8 */
+    /* NULL in runtimes before 12.8. */
     int (*library_load_data)(cuda_library *, const void *, void *, void **, unsigned,
                              void *, void **, unsigned);
     int (*library_get_kernel)(cuda_kernel *, cuda_library, const char *);
     int (*launch_kernel)(const void *, struct cuda_dim3, struct cuda_dim3, void **,
                          size_t, cuda_stream);
-    /* A stand-in for tests has it, the real library does not. */
+    /* Exists only in the tests' emulation of the library. */
     const int *emulated;
 };
 
 struct cuda_lib {
     struct cuda_functions call;
-    int runtime, driver; /* 13000 is 13.0; driver 0: none */
+    int runtime, driver; /* CUDA versions: 13000 is 13.0; driver 0: no driver */
     const char *path;
     bool is_emulated;
 };
 
-/* RINGBENCH_CUDART_LIB names the file instead of the usual names, the first of which that
- * the driver can do is taken. */
+/* Load the first of the usual libraries that the driver supports. RINGBENCH_CUDART_LIB
+ * names the file instead. */
 int cuda_lib_load(struct cuda_lib *cuda, struct error *err);
 
-/* -1 with "what: the runtime's words (error N)". */
+/* Set "WHAT: the runtime's text (CUDA error N)". Returns -1. */
 int cuda_failed(const struct cuda_lib *cuda, int code, const char *what,
                 struct error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* data_job.h - what the data kernels are given (data_kernels.cu) */
+/* data_job.h - the arguments of the data kernels (data_kernels.cu) */
 #ifndef RINGBENCH_WORKER_NCCL_DATA_JOB_H
 #define RINGBENCH_WORKER_NCCL_DATA_JOB_H
 
@@ -10,7 +10,7 @@
 #define DATA_PUT_INPUT "ringbench_put_input"
 #define DATA_FIND_WRONG "ringbench_find_wrong"
 
-/* What find_wrong adds to; first starts at the end of the range. */
+/* The result of find_wrong. Initialize `first` with the end of the range. */
 struct data_findings {
     unsigned long long count, first;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* data_kernels.cu - fill buffers and check results where they are
+/* data_kernels.cu - fill buffers and check results in GPU memory
  *
- * C that nvcc takes too: the tests compile this file for the CPU. */
+ * Written in C, so that tests can compile this file for the CPU. */
 #include "agent/worker/nccl/data_job.h"
 
 #ifdef __CUDACC__

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpu_clock.c - how fast the rank's GPU runs, and whether heat or power holds it back */
+/* gpu_clock.c - the clock rate of the rank's GPU, throttling, and NVLink traffic */
 #include "agent/worker/nccl/gpu_clock.h"
 
 #include <limits.h>
@@ -32,7 +32,7 @@ static const struct shared_symbol symbols[] = {
      .is_optional = true},
 };
 
-/* 0: it does not say. */
+/* The SM clock; 0: not known. */
 static unsigned read_mhz(const struct gpu_clock *clock)
 {
     unsigned mhz = 0;
@@ -40,7 +40,7 @@ static unsigned read_mhz(const struct gpu_clock *clock)
     return clock->call.clock_info(clock->device, NVML_CLOCK_SM, &mhz) ? 0 : mhz;
 }
 
-/* What all NVLinks have sent so far. */
+/* Bytes that all NVLinks have sent so far. */
 static bool read_sent(const struct gpu_clock *clock, uint64_t *sent)
 {
     struct gpu_field field = {.field = LINK_DATA_SENT, .scope = ALL_LINKS};

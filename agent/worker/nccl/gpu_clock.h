@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpu_clock.h - how fast the rank's GPU runs, whether heat or power holds it back, and
- * what its NVLinks have carried
+/* gpu_clock.h - the clock rate of the rank's GPU, throttling, and NVLink traffic, from
+ * NVML
  *
- * From NVML. Not for a timed loop: a call takes up to milliseconds. */
+ * Do not call inside a timed loop: a call may take milliseconds. */
 #ifndef RINGBENCH_WORKER_NCCL_GPU_CLOCK_H
 #define RINGBENCH_WORKER_NCCL_GPU_CLOCK_H
 
@@ -27,20 +27,19 @@ struct gpu_clock_functions {
 
 struct gpu_clock {
     struct gpu_clock_functions call;
-    void *device; /* NULL: nothing is known of it */
+    void *device; /* NULL: NVML does not know the GPU */
     unsigned first_mhz;
     bool has_links;
-    uint64_t first_sent; /* by the NVLinks, bytes */
+    uint64_t first_sent; /* bytes that the NVLinks had sent at gpu_clock_open */
 };
 
-/* Find the GPU of that PCI bus id, and look at its clock for the first time. */
+/* Find the GPU by its PCI bus id, and read clock and counters for the first time. */
 void gpu_clock_open(struct gpu_clock *clock, const char *bus_id);
 
-/* {"gpu_mhz": [first, now], "gpu_slowed"}; NULL: nothing is known. */
+/* {"gpu_mhz": [first, now], "gpu_slowed"}, a new object; NULL: not known. */
 json_t *gpu_clock_json(const struct gpu_clock *clock);
 
-/* Bytes of data that all NVLinks together have sent since it was opened; false: nothing
- * is known. */
+/* Payload bytes that all NVLinks have sent since gpu_clock_open. False: not known. */
 bool gpu_clock_links(const struct gpu_clock *clock, uint64_t *sent);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpu_facts.c - what the driver says of all GPUs of this machine */
+/* gpu_facts.c - inventory of this machine's GPUs, from NVML */
 #include "agent/worker/nccl/gpu_facts.h"
 
 #include <dlfcn.h>
@@ -15,7 +15,7 @@
 #define BUS_ID_MAX 20
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
-/* A function of NVML, by the shapes that they have. */
+/* A function of NVML, with a member for each signature. */
 union call {
     void *address;
     int (*count)(unsigned *count);
@@ -53,7 +53,7 @@ enum shape { TEXT, NUMBER, IS_ON, IS_ON_NOW, OF_TYPE };
 struct fact {
     const char *name, *symbol;
     enum shape shape;
-    unsigned type; /* what it asks for */
+    unsigned type; /* argument of OF_TYPE */
 };
 
 static const struct fact lasting[] = {
@@ -75,7 +75,7 @@ static const struct fact momentary[] = {
     {"power_mw", "nvmlDeviceGetPowerUsage", NUMBER, 0},
 };
 
-static json_t *ask(const struct driver *driver, void *device, const struct fact *fact)
+static json_t *query(const struct driver *driver, void *device, const struct fact *fact)
 {
     union call call = find(driver, fact->symbol);
     char text[96] = "";
@@ -98,11 +98,11 @@ static json_t *ask(const struct driver *driver, void *device, const struct fact 
     return NULL;
 }
 
-static void ask_all(const struct driver *driver, void *device, const struct fact *facts,
-                    size_t n, json_t *object)
+static void query_all(const struct driver *driver, void *device, const struct fact *facts,
+                      size_t n, json_t *object)
 {
     for (size_t i = 0; i < n; i++) {
-        json_t *value = ask(driver, device, &facts[i]);
+        json_t *value = query(driver, device, &facts[i]);
 
         if (value)
             json_object_set_new(object, facts[i].name, value);
@@ -118,7 +118,7 @@ static json_t *slowed_by(unsigned long long reasons)
                  {"heat", NVML_SLOW_HEAT},
                  {"heat, by the hardware", NVML_SLOW_HARDWARE_HEAT},
                  {"power brake", NVML_SLOW_POWER_BRAKE},
-                 /* With either of the two before, too. */
+                 /* Set together with either of the two above. */
                  {"hardware", NVML_SLOW_HARDWARE}};
     json_t *list = json_array();
 
@@ -128,7 +128,7 @@ static json_t *slowed_by(unsigned long long reasons)
     return list;
 }
 
-/* What may be otherwise the next moment. */
+/* Values that change from one moment to the next. */
 static json_t *now_json(const struct driver *driver, void *device)
 {
     union call reasons = find(driver, "nvmlDeviceGetCurrentClocksEventReasons");
@@ -136,12 +136,12 @@ static json_t *now_json(const struct driver *driver, void *device)
     unsigned long long value = 0;
     json_t *now = json_object();
 
-    ask_all(driver, device, momentary, COUNT(momentary), now);
+    query_all(driver, device, momentary, COUNT(momentary), now);
     if (!reasons.address)
         reasons = find(driver, "nvmlDeviceGetCurrentClocksThrottleReasons");
     if (reasons.address && reasons.reasons(device, &value) == 0)
         json_object_set_new(now, "slowed_by", slowed_by(value));
-    /* 1: those that could not be mended; 0: since the driver was loaded. */
+    /* 1: uncorrected errors; 0: since the driver was loaded. */
     if (errors.address && errors.errors(device, 1, 0, &value) == 0)
         json_object_set_new(now, "ecc_errors", json_integer((json_int_t)value));
     return now;
@@ -180,7 +180,7 @@ static void count_peer(const struct driver *driver, void *device, unsigned link,
     json_object_set_new(to, peer, json_integer(json_get_int(to, peer, 0) + 1));
 }
 
-/* {"active", "inactive": [links], "to": {peer: links}}; NULL: it has none. */
+/* {"active", "inactive": [links], "to": {peer: links}}; NULL: no NVLink. */
 static json_t *links_json(const struct driver *driver, void *device)
 {
     union call state = find(driver, "nvmlDeviceGetNvLinkState");
@@ -208,7 +208,7 @@ static json_t *links_json(const struct driver *driver, void *device)
 
 /* ---- from GPU to GPU ---- */
 
-/* The words of `nvidia-smi topo -m`; nvmlGpuTopologyLevel_t counts in tens. */
+/* The abbreviations of `nvidia-smi topo -m`. nvmlGpuTopologyLevel_t counts in tens. */
 static const char *level_text(int level)
 {
     static const char *const levels[] = {"PIX", "PIX", "PXB", "PHB", "NODE", "SYS"};
@@ -226,7 +226,7 @@ static const char *p2p_text(int status)
     return status >= 0 && status < (int)COUNT(texts) ? texts[status] : "not known";
 }
 
-/* `paths` and `p2p`: to each of the others. */
+/* Add `paths` and `p2p`: topology and peer access to each other GPU. */
 static void add_peers(const struct driver *driver, unsigned self, json_t *gpu)
 {
     union call ancestor = find(driver, "nvmlDeviceGetTopologyCommonAncestor");
@@ -249,9 +249,9 @@ static void add_peers(const struct driver *driver, unsigned self, json_t *gpu)
     json_object_set_new(gpu, "p2p", can);
 }
 
-/* ---- all ---- */
+/* ---- all GPUs ---- */
 
-/* nvmlGpuFabricInfo_t: whether the fabric manager has brought the GPU in. */
+/* nvmlGpuFabricInfo_t: the fabric manager's registration of the GPU. */
 static void add_fabric(const struct driver *driver, void *device, json_t *gpu)
 {
     static const char *const states[] = {NULL, "not started", "in progress", "completed"};
@@ -285,7 +285,7 @@ static json_t *describe(const struct driver *driver, unsigned i)
     json_t *gpu = json_pack("{s:s}", "pci", driver->bus_ids[i]);
     json_t *links = links_json(driver, device);
 
-    ask_all(driver, device, lasting, COUNT(lasting), gpu);
+    query_all(driver, device, lasting, COUNT(lasting), gpu);
     add_memory(driver, device, gpu);
     if (links)
         json_object_set_new(gpu, "nvlink", links);
@@ -295,7 +295,7 @@ static json_t *describe(const struct driver *driver, unsigned i)
     return gpu;
 }
 
-/* One that has fallen off the bus has no place in the list, and the others do. */
+/* A GPU that has fallen off the bus is left out; the others stay in the list. */
 static void find_devices(struct driver *driver)
 {
     union call count = find(driver, "nvmlDeviceGetCount_v2");

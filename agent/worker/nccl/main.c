@@ -7,9 +7,9 @@
 
 int main(int argc, char **argv)
 {
-    /* NCCL writes its log to stdout and never flushes it (src/debug.cc), and stdout is a
-     * pipe: without this the agent reads nothing before 4 KiB, and nothing at all of a
-     * killed rank. */
+    /* NCCL writes its log to stdout and never flushes it (src/debug.cc). stdout is a
+     * pipe, so without line buffering the log arrives in blocks, and a killed rank's log
+     * is lost. */
     setvbuf(stdout, NULL, _IOLBF, 0);
     return worker_main(argc, argv, &backend_nccl);
 }

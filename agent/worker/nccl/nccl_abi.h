@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_abi.h - what the worker needs of NCCL's binary interface
+/* nccl_abi.h - the part of NCCL's binary interface that the worker uses
  *
- * Declared here, so that the worker builds without nccl.h: it loads the library at run
- * time anyway. Values and layouts are those of NVIDIA's nccl.h 2.18 to 2.30, where new
- * members only come at the end. tests/unit/test_nccl_releases.c has what each release
- * has, and test_nccl_abi.c compares with the header where there is one. Every name has
- * its own prefix, so that both can be included. */
+ * The worker loads the library at run time. With these declarations it builds without
+ * nccl.h. Values and layouts are those of NVIDIA's nccl.h 2.18 to 2.30, which only
+ * appends members. tests/unit/test_nccl_releases.c lists what each release has.
+ * test_nccl_abi.c compares with the header if it is installed. All names differ from the
+ * header's, so that both can be included. */
 #ifndef RINGBENCH_WORKER_NCCL_NCCL_ABI_H
 #define RINGBENCH_WORKER_NCCL_NCCL_ABI_H
 
@@ -15,8 +15,8 @@
 #define NCCL_ABI_VERSION(major, minor, patch) ((major)*10000 + (minor)*100 + (patch))
 #define NCCL_OLDEST NCCL_ABI_VERSION(2, 18, 0)
 #define NCCL_WITH_FP8 NCCL_ABI_VERSION(2, 24, 0)
-/* Until then NCCL refuses fp8 on older GPUs in all collectives that are calls of its own,
- * from then on in those that reduce (taskAppend in its src/enqueue.cc). */
+/* On older GPUs, NCCL before 2.28 refuses fp8 in all its collectives, later versions only
+ * in those that reduce (taskAppend in src/enqueue.cc). */
 #define NCCL_COPIES_FP8 NCCL_ABI_VERSION(2, 28, 0)
 #define NCCL_WITH_NVLINK_SCHED NCCL_ABI_VERSION(2, 28, 0)
 
@@ -56,7 +56,7 @@ enum {
     NCCL_OP_AVG = 4
 };
 
-/* ncclScalarResidence_t: the scalar lies on the host and is copied at once. */
+/* ncclScalarResidence_t: the scalar is in host memory and is copied immediately. */
 enum { NCCL_SCALAR_HOST = 1 };
 
 struct nccl_id {
@@ -65,10 +65,10 @@ struct nccl_id {
 
 #define NCCL_CONFIG_MAGIC 0xcafebeefu
 #define NCCL_CONFIG_UNSET INT_MIN
-#define NCCL_CONFIG_VERSION NCCL_ABI_VERSION(2, 28, 0) /* without what came later */
+#define NCCL_CONFIG_VERSION NCCL_ABI_VERSION(2, 28, 0) /* the members up to 2.28 */
 #define NCCL_WITH_P2P_PEERS NCCL_ABI_VERSION(2, 30, 0)
 
-/* ncclConfig_t of 2.30. A library takes as many bytes as it knows. */
+/* ncclConfig_t of 2.30. An older library reads only the members that it knows. */
 struct nccl_config {
     size_t size;
     unsigned magic;

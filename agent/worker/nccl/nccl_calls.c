@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_calls.c - our collectives as NCCL's calls */
+/* nccl_calls.c - map collectives to NCCL's calls */
 #include <stdio.h>
 
 #include "agent/worker/nccl/nccl_comm.h"
@@ -37,7 +37,8 @@ static int operation_of(const struct backend_comm *comm, const struct backend_ca
                                        : operations[call->redop];
 }
 
-/* nccl-tests makes and drops one around each call; once is enough. */
+/* Create the operator for mulsum once. nccl-tests creates and destroys it around each
+ * call. */
 static int need_operation(struct backend_comm *comm, const struct backend_call *call,
                           struct error *err)
 {
@@ -94,7 +95,7 @@ static int reduce(struct backend_comm *comm, const struct backend_call *call)
                                   comm->stream);
 }
 
-/* Where a peer's part of the buffer begins. */
+/* The peer's part of the buffer. */
 static const char *part_sent(const struct backend_call *call, int peer)
 {
     return (const char *)call->send +
@@ -120,7 +121,7 @@ static int recv_part(struct backend_comm *comm, const struct backend_call *call,
                                 comm->stream);
 }
 
-/* The first failure counts; the group is ended in any case. */
+/* End the group in any case, and return the first failure. */
 static int end_group(struct backend_comm *comm, int result)
 {
     int ended = comm->nccl.call.group_end();
@@ -128,8 +129,8 @@ static int end_group(struct backend_comm *comm, int result)
     return result ? result : ended;
 }
 
-/* What libraries before 2.28 have no call for is sends and receives in a group, as
- * nccl-tests makes them. */
+/* NCCL before 2.28 has no ncclAlltoAll, ncclGather and ncclScatter: use grouped sends and
+ * receives, as nccl-tests does. */
 static int alltoall(struct backend_comm *comm, const struct backend_call *call)
 {
     if (comm->nccl.call.alltoall) {
@@ -183,7 +184,6 @@ static int sendrecv(struct backend_comm *comm, const struct backend_call *call)
     return end_group(comm, result);
 }
 
-/* By peer, what the traffic says; nothing is sent where that is nothing. */
 static int alltoallv(struct backend_comm *comm, const struct backend_call *call)
 {
     const struct traffic_plan *plan = call->traffic;
@@ -205,7 +205,8 @@ static int alltoallv(struct backend_comm *comm, const struct backend_call *call)
     return end_group(comm, result);
 }
 
-/* An all-gather in rounds; in each one exchanges all it has with the partner. */
+/* An all-gather in log2(n) rounds. In each, a rank exchanges all its data with a partner.
+ */
 static int hypercube(struct backend_comm *comm, const struct backend_call *call)
 {
     char *own = part_received(call, comm->rank);
@@ -279,8 +280,8 @@ int comm_run(struct backend_comm *comm, const struct backend_call *call,
     return call->closes_batch ? close_group(comm, err) : 0;
 }
 
-/* NCCL's kernel for one rank, which avg and mulsum take, has no fp8
- * (src/device/onerank.cu, 2.24 to 2.28: an invalid argument). */
+/* avg and mulsum over one rank use a kernel of NCCL's without fp8: an invalid argument
+ * (src/device/onerank.cu, 2.24 to 2.28). */
 static bool is_scaled_by_one_rank(const struct backend_comm *comm,
                                   const struct backend_call *call)
 {
@@ -302,8 +303,8 @@ bool comm_refuses(const struct backend_comm *comm, const struct backend_call *ca
         return false;
     nccl_version_text(comm->nccl.version, text);
     if (*comm->without_fp8 && (reduces || (is_copy && !copies))) {
-        snprintf(reason, size, "NCCL %s %s from compute capability %d.%d on, and %s",
-                 text, copies ? "reduces fp8" : "takes fp8 in its collectives",
+        snprintf(reason, size, "NCCL %s %s only from compute capability %d.%d on, and %s",
+                 text, copies ? "reduces fp8" : "supports fp8",
                  CUDA_CAPABILITY_OF_FP8 / 10, CUDA_CAPABILITY_OF_FP8 % 10,
                  comm->without_fp8);
         return true;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_choice.c - how NCCL does a row's calls: what its profiler interface tells of the
- * first, untimed one (2.23 on) */
+/* nccl_choice.c - NCCL's algorithm for a row, from its profiler interface (2.23 on)
+ * during the first, untimed call */
 #include <string.h>
 
 #include "agent/worker/nccl/nccl_comm.h"
 #include "agent/worker/nccl/nccl_profiler.h"
 #include "agent/worker/nccl/nccl_setting.h"
 
-/* Other collectives are made of sends and receives. */
+/* Other collectives consist of sends and receives. */
 static bool has_algorithm(enum collective_kind kind)
 {
     return kind == COLLECTIVE_ALL_REDUCE || kind == COLLECTIVE_ALL_GATHER ||
@@ -15,7 +15,7 @@ static bool has_algorithm(enum collective_kind kind)
            kind == COLLECTIVE_REDUCE;
 }
 
-/* Sends and receives heed neither variable. */
+/* NCCL_ALGO and NCCL_PROTO do not apply to sends and receives. */
 static bool is_requested(const struct backend_call *call, const struct choice *choice)
 {
     char algo[256], proto[256];
@@ -38,10 +38,10 @@ void comm_watch(struct backend_comm *comm)
 void comm_choice(struct backend_comm *comm, const struct backend_call *call,
                  struct choice *out)
 {
-    nccl_profiler_take(out);
+    nccl_profiler_finish(out);
     out->is_unrequested = !is_requested(call, out);
     if (has_algorithm(call->kind)) {
         comm->has_plain_row = comm->has_plain_row || *out->algo;
-        comm->has_untold_row = comm->has_untold_row || !*out->algo;
+        comm->has_unknown_row = comm->has_unknown_row || !*out->algo;
     }
 }

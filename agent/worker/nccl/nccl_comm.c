@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_comm.c - what CUDA and NCCL say of a failure, as ours, with the peer behind it */
+/* nccl_comm.c - turn failures of CUDA and NCCL into errors that name the lost peer */
 #include "agent/worker/nccl/nccl_comm.h"
 
 #include <time.h>
 
 #include "common/base/clock.h"
 
-#define LOSS_NS 1000000000 /* for news of the peer that made NCCL fail */
+#define LOSS_NS 1000000000 /* wait this long for the loss that made NCCL fail */
 
 int comm_cuda(struct backend_comm *comm, int code, const char *what, struct error *err)
 {

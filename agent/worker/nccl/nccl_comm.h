@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_comm.h - a communicator over GPU memory (inside the NCCL backend) */
+/* nccl_comm.h - the communicator of the NCCL backend (internal to the backend) */
 #ifndef RINGBENCH_WORKER_NCCL_NCCL_COMM_H
 #define RINGBENCH_WORKER_NCCL_NCCL_COMM_H
 
@@ -16,22 +16,22 @@
 #include "agent/worker/nccl/nccl_lib.h"
 #include "common/spec/run_spec.h"
 
-/* The check's kernels; without them it is done on the host. */
+/* Kernels that fill and check data; without them the host does it. */
 struct nccl_kernels {
     cuda_kernel put_input, find_wrong; /* NULL: none */
     struct data_findings *findings;    /* device memory */
-    void *tables;                      /* device memory, a pattern's two tables */
+    void *tables;                      /* device memory: a pattern's two tables */
 };
 
-/* The timed calls as a CUDA graph, while there is one. */
+/* The timed calls of a row as a CUDA graph. */
 struct nccl_graph {
     cuda_graph graph;
     cuda_graph_exec exec;
-    uint64_t calls; /* recorded */
+    uint64_t calls; /* captured in the graph */
     bool is_capturing;
 };
 
-/* Events around iterations; they stay for the next row. */
+/* CUDA events around iterations, reused by later rows. */
 struct nccl_laps {
     cuda_event *events;
     long n, next;
@@ -39,17 +39,17 @@ struct nccl_laps {
 
 #define NCCL_MARKS 32
 
-/* A place in the stream: when the GPU has passed it, `calls` more have ended. */
+/* An event in the stream: when the GPU reaches it, `calls` more calls have finished. */
 struct nccl_mark {
-    cuda_event event; /* NULL: not made yet */
+    cuda_event event; /* NULL: not created yet */
     uint64_t calls;
 };
 
-/* What was enqueued since the stream was last idle. Calls that take long are marked by
- * events, so that the progress of work that takes minutes is seen, and at most NCCL_MARKS
- * of them lie before the GPU. Short ones are not: nothing is added to what they cost. */
+/* Calls enqueued since the stream was last idle. An event follows each slow call, so that
+ * progress is visible during work of minutes. At most NCCL_MARKS events are pending. Fast
+ * calls get no events, which would add to their cost. */
 struct nccl_backlog {
-    _Atomic uint64_t *finished; /* see backend_env */
+    _Atomic uint64_t *finished; /* of struct backend_env */
     uint64_t calls, unmarked;
     int64_t begun_ns;
     enum collective_kind kind;
@@ -58,7 +58,7 @@ struct nccl_backlog {
     unsigned first, n_marks;
 };
 
-/* Of the GPU's memory, what it has free at certain times. */
+/* Free GPU memory, in bytes, at certain times. */
 struct nccl_memory {
     size_t before_init, after_init, before_buffers, after_buffers;
 };
@@ -67,22 +67,21 @@ struct backend_comm {
     struct cuda_lib cuda;
     struct nccl_lib nccl;
     struct tree *tree;
-    int rank, world_size; /* of the communicator; those of the case are the tree's */
+    int rank, world_size; /* in the communicator; `tree` has those of the case */
     int device;
-    bool is_ring; /* the case has sendrecv alone */
+    bool is_ring; /* the case's only collective is sendrecv */
     struct nccl_identity identity;
-    char without_fp8[200]; /* see nccl_identity_older, of the case's; "": none is */
-    int sharers;           /* ranks on this rank's GPU, this one among them */
-    int64_t give_up_ns;    /* for one wait; 0: for ever */
-    int64_t leave_ns;      /* for one call in the end; 0: for ever */
+    char without_fp8[200]; /* a GPU of the case without fp8 arithmetic; "": none */
+    int sharers;           /* ranks on this rank's GPU, including itself */
+    int64_t give_up_ns;    /* limit of one call; 0: none */
+    int64_t leave_ns;      /* limit of one call after all work is done; 0: none */
     cuda_stream stream;
     struct nccl_backlog backlog;
     struct nccl_graph graph;
     struct nccl_laps laps;
-    bool has_plain_row;  /* the profiler named an algorithm for a row's calls */
-    bool has_untold_row; /* NCCL told nothing of a row's calls; symmetric kernels are such
-                          */
-    struct watchdog *watchdog; /* the worker's */
+    bool has_plain_row;   /* the profiler reported an algorithm for a row */
+    bool has_unknown_row; /* and none for another: a symmetric kernel may have run */
+    struct watchdog *watchdog;
     struct nccl_memory memory;
     struct gpu_clock clock;
     struct nccl_kernels kernels;
@@ -91,36 +90,38 @@ struct backend_comm {
     int n_ids;
     struct nccl_options options; /* borrowed from the case */
     void *send, *recv;
-    void *handles[2];            /* of local registration, NULL: none */
-    nccl_window windows[2];      /* of symmetric registration, NULL: none */
-    int premul_ops[DTYPE_COUNT]; /* mulsum's, 0: not made yet; no such operation is 0 */
-    bool is_nccl_memory;         /* they come from ncclMemAlloc */
+    void *handles[2];            /* local registration of send and recv; NULL: none */
+    nccl_window windows[2];      /* symmetric registration of send and recv; NULL: none */
+    int premul_ops[DTYPE_COUNT]; /* operators of mulsum; 0: not created */
+    bool is_nccl_memory;         /* send and recv come from ncclMemAlloc */
 };
 
-/* -1 with the reason when `code` is no success. */
+/* 0 on success, else -1 with CUDA's error. */
 int comm_cuda(struct backend_comm *comm, int code, const char *what, struct error *err);
-/* The same of NCCL; when a peer is gone, that is the reason, and NCCL's words follow. */
+/* Likewise for NCCL. If a peer is lost, the error names it before NCCL's text. */
 int comm_nccl(struct backend_comm *comm, int result, const char *what, struct error *err);
-/* -1: the peers' watch has failed; its reason, with NCCL's last error. */
+/* After watch_check() has failed: set its reason and NCCL's last error. Returns -1. */
 int comm_lost(struct backend_comm *comm, struct error *err);
 
-/* Until the stream is idle; gives up when NCCL reports an error, a peer dies, the process
- * is told to stop, or time is up. */
+/* Wait until the stream is idle. Fails if NCCL reports an error, a peer dies, a stop is
+ * requested, or the time limit is reached. */
 int comm_wait(struct backend_comm *comm, struct error *err);
 
-/* A call of that kind follows. */
+/* Call before each collective, with its kind. */
 void backlog_begin(struct backend_comm *comm, enum collective_kind kind);
-/* So many calls have been enqueued; the end of a group. Outside a group each call is
- * marked. Calls that are only recorded count when their graph is launched. */
+/* Count enqueued calls, and mark them with an event if calls are slow. Within a group
+ * only backlog_mark, at its end, marks them. Captured calls count when their graph is
+ * launched.
+ */
 int backlog_add(struct backend_comm *comm, uint64_t calls, struct error *err);
 int backlog_mark(struct backend_comm *comm, struct error *err);
 void backlog_release(struct backend_comm *comm);
 
-/* nccl_init.c: form the communicator from the ids */
+/* nccl_init.c: create the NCCL communicator from the unique ids */
 int comm_init(struct backend_comm *comm, const struct nccl_id *ids, int n_ids,
               int64_t timeout_ms, struct error *err);
 
-/* nccl_calls.c; drop_operations: before the communicator ends */
+/* nccl_calls.c; call comm_drop_operations before the communicator ends */
 void comm_drop_operations(struct backend_comm *comm);
 int comm_run(struct backend_comm *comm, const struct backend_call *call,
              struct error *err);
@@ -149,10 +150,10 @@ void comm_laps_release(struct backend_comm *comm);
 
 /* nccl_memory.c */
 int comm_memory(struct backend_comm *comm, struct backend_memory *out, struct error *err);
-size_t comm_free_bytes(struct backend_comm *comm); /* 0: CUDA does not say */
-int comm_malloc(struct backend_comm *comm, void **out, size_t bytes); /* CUDA's code */
+size_t comm_free_bytes(struct backend_comm *comm);                    /* 0: not known */
+int comm_malloc(struct backend_comm *comm, void **out, size_t bytes); /* CUDA's result */
 void comm_mem_free(struct backend_comm *comm, void *memory);
-/* {"init_bytes","buffer_bytes"...}: what has been taken by now; a new object. */
+/* GPU memory used so far: {"init_bytes","buffer_bytes","end_bytes"}, a new object. */
 json_t *comm_describe_memory(struct backend_comm *comm, bool is_end);
 int comm_alloc(struct backend_comm *comm, size_t bytes, void **send, void **recv,
                struct error *err);
@@ -165,7 +166,7 @@ int comm_read(struct backend_comm *comm, void *host, const void *from, size_t le
 int comm_fill(struct backend_comm *comm, void *to, const void *element, size_t size,
               size_t len, struct error *err);
 
-/* nccl_kernels.c; load leaves the kernels out where there are none. */
+/* nccl_kernels.c; kernels_load succeeds also if no kernel can run on this GPU */
 int kernels_load(struct backend_comm *comm, struct error *err);
 void kernels_unload(struct backend_comm *comm);
 int kernels_put_input(struct backend_comm *comm, const struct pattern *pattern, int rank,

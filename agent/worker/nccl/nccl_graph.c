@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_graph.c - calls recorded in a CUDA graph, and launched again and again
+/* nccl_graph.c - capture calls in a CUDA graph and launch it repeatedly
  *
- * Each rank captures the same calls, so the graphs of all ranks match. A graph ends
- * before the communicator: NCCL waits for the graphs that hold its work. */
+ * All ranks capture the same calls, so their graphs match. A graph must be destroyed
+ * before the communicator, because ncclCommDestroy waits for graphs that hold its work.
+ */
 #include <assert.h>
 
 #include "agent/worker/nccl/nccl_comm.h"

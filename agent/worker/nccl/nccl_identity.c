@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_identity.c - what a rank tells the others of itself before NCCL is asked */
+/* nccl_identity.c - compare the ranks' GPUs and libraries before NCCL connects them */
 #include "agent/worker/nccl/nccl_identity.h"
 
 #include <stdio.h>
@@ -8,11 +8,11 @@
 #include "agent/worker/nccl/cuda_lib.h"
 #include "agent/worker/nccl/nccl_lib.h"
 
-#define LISTED_MAX 4 /* ranks named for a value */
-#define VALUES_MAX 4 /* values told apart */
+#define LISTED_MAX 4 /* ranks named per value */
+#define VALUES_MAX 4 /* values named */
 #define NCCL_WITH_UUIDS 23000
 
-/* What two ranks are compared by, and its words. */
+/* A property in which ranks must agree, and its texts. */
 struct trait {
     int (*value)(const struct nccl_identity *identity);
     const char *(*name)(int value, char text[32]);
@@ -82,7 +82,7 @@ static int next_rank(const struct nccl_identity *all, int n, const struct trait 
     return rank;
 }
 
-/* "ranks 1, 2 (node-1), 3 (node-2) and 5 more" with this value. */
+/* Append the ranks with this value: "ranks 1, 2 (node-1), 3 (node-2) and 5 more". */
 static void list_ranks(const struct nccl_identity *all, int n, const struct trait *trait,
                        int value, char *text, size_t size)
 {
@@ -117,7 +117,7 @@ static bool is_new(const struct nccl_identity *all, int rank, const struct trait
     return true;
 }
 
-/* "TITLE differ: X on rank ..., Y on rank ..."; "" if all are alike. */
+/* "TITLE differ: X on rank ...; Y on rank ...", or "" if all ranks agree. */
 static void describe(const struct nccl_identity *all, int n, const struct trait *trait,
                      char *text, size_t size)
 {
@@ -151,14 +151,14 @@ static bool is_same_device(const struct nccl_identity *a, const struct nccl_iden
     return memcmp(a->uuid, b->uuid, sizeof(a->uuid)) == 0;
 }
 
-/* Instances of one GPU (MIG) have a UUID each, and one address. */
+/* MIG instances of a GPU have different UUIDs and the same PCI address. */
 static bool is_same_gpu(const struct nccl_identity *a, const struct nccl_identity *b)
 {
     return is_same_device(a, b) ||
            (strcmp(a->node, b->node) == 0 && strcmp(a->bus_id, b->bus_id) == 0);
 }
 
-/* NCCL tells GPUs apart by their address; from 2.30 on it can be told to take UUIDs. */
+/* NCCL before 2.30 identifies GPUs by PCI address only; later versions can use UUIDs. */
 static bool is_one_to_nccl(const struct nccl_identity *a, const struct nccl_identity *b)
 {
     bool is_one =
@@ -175,11 +175,11 @@ static int check_devices(const struct nccl_identity *all, int n, struct error *e
             if (is_one_to_nccl(a, b)) {
                 return error_set(err, ERROR_CONFLICT,
                                  "ranks %d and %d are both on GPU %s of %s (%s): NCCL "
-                                 "takes one rank per GPU%s",
+                                 "allows one rank per GPU%s",
                                  other, rank, b->bus_id, b->node, b->device_name,
                                  is_same_device(a, b)
                                      ? ""
-                                     : ", and its instances (MIG) are one to it");
+                                     : ", and this version counts MIG instances as one");
             }
         }
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_ids.c - the unique ids that a communicator is formed with, through the store */
+/* nccl_ids.c - exchange ncclUniqueIds through the store */
 #include "agent/worker/nccl/nccl_ids.h"
 
 #include <stdio.h>

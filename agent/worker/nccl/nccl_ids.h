@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_ids.h - the unique ids that a communicator is formed with, through the store
+/* nccl_ids.h - exchange ncclUniqueIds through the store
  *
- * * One id by rank 0 under ringbench/nccl_id. Above 128 ranks more than one, where the
- * library can (ncclCommInitRankScalable): rank I * N / ids makes number I, as
- * ringbench/nccl_id/I, so that not one process has to greet all the others. */
+ * Rank 0 creates an id under ringbench/nccl_id. Above 128 ranks there are several ids if
+ * the library has ncclCommInitRankScalable, so that not all ranks connect to one process:
+ * rank I * N / ids creates id I under ringbench/nccl_id/I. */
 #ifndef RINGBENCH_WORKER_NCCL_NCCL_IDS_H
 #define RINGBENCH_WORKER_NCCL_NCCL_IDS_H
 
@@ -15,18 +15,18 @@
 
 #define NCCL_IDS_MAX 64
 
-/* The number of unique ids for a world: RINGBENCH_RANKS_PER_NCCL_ID (128) ranks share
- * one. */
+/* The number of ids for a communicator: one per RINGBENCH_RANKS_PER_NCCL_ID (default 128)
+ * ranks. */
 int nccl_ids_count(const struct nccl_lib *nccl, int world_size);
 
-/* Who shares ids: ranks of a communicator, numbered within it. */
+/* The ranks of a communicator, numbered within it. */
 struct nccl_ids_ranks {
-    const char *scope; /* what the keys begin with after ringbench/, or "" */
+    const char *scope; /* prefix of the keys after "ringbench/"; or "" */
     int rank, world_size;
     int n_ids;
 };
 
-/* Make what this rank has to make, wait for the others'. */
+/* Create this rank's ids, if any, and wait for all others. */
 int nccl_ids_exchange(const struct nccl_lib *nccl, struct rendezvous_client *store,
                       const struct nccl_ids_ranks *ranks, int64_t timeout_ms,
                       struct nccl_id *ids, struct error *err);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_init.c - forming the NCCL communicator
+/* nccl_init.c - create the NCCL communicator
  *
- * ncclCommInitRank waits for the other ranks without any limit and cannot be called off.
- * The watchdog ends the process if a peer is lost, at a stop, or when time is up. */
+ * ncclCommInitRank waits for the other ranks without a limit and cannot be cancelled. The
+ * watchdog ends the process if a peer is lost, a stop is requested, or the time limit is
+ * reached. */
 #include <string.h>
 
 #include "agent/worker/nccl/nccl_comm.h"
@@ -11,10 +12,10 @@
 
 #define RING_PEERS 2
 
-/* As nccl-tests configures it, but for the name. */
+/* The configuration of nccl-tests, except for the name. */
 static void configure(const struct backend_comm *comm, struct nccl_config *config)
 {
-    /* Where nobody asked, NCCL decides: what is unset, its variables may set. */
+    /* Leave the policy unset unless the spec sets it, so that NCCL_CTA_POLICY applies. */
     bool has_policy = json_object_get(comm->options.given, "cta_policy") != NULL;
     int version = comm->nccl.version;
     bool is_newer = version >= NCCL_WITH_P2P_PEERS;
@@ -38,7 +39,7 @@ static void configure(const struct backend_comm *comm, struct nccl_config *confi
     config->max_p2p_peers = comm->is_ring ? RING_PEERS : NCCL_CONFIG_UNSET;
 }
 
-/* Older ones ignore what they do not know, or call it an invalid argument. */
+/* Older versions ignore an unknown policy or report an invalid argument. */
 static int check_policy(const struct backend_comm *comm, struct error *err)
 {
     int policy = comm->options.cta_policy, version = comm->nccl.version;
@@ -48,7 +49,7 @@ static int check_policy(const struct backend_comm *comm, struct error *err)
         return 0;
     return error_set(
         err, ERROR_UNSUPPORTED,
-        "cta_policy: NCCL %s does not have this one, 2.%d or newer is needed",
+        "cta_policy: NCCL %s does not have this policy; 2.%d or newer is needed",
         nccl_version_text(version, text), policy == 1 ? 27 : 28);
 }
 

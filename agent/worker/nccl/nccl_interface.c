@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_interface.c - the network interface that NCCL will take for its own sockets */
+/* nccl_interface.c - the network interface that NCCL will use for its sockets */
 #include "agent/worker/nccl/nccl_interface.h"
 
 #include <arpa/inet.h>
@@ -39,7 +39,7 @@ static bool read_address(const struct ifaddrs *item, struct nccl_interface *out)
         return false;
     if (at.any->sa_family == AF_INET)
         return inet_ntop(AF_INET, &at.v4->sin_addr, out->address, sizeof(out->address));
-    /* Without its zone a link's own address means nothing elsewhere. */
+    /* A link-local address is useless on other hosts. */
     return at.any->sa_family == AF_INET6 && !IN6_IS_ADDR_LINKLOCAL(&at.v6->sin6_addr) &&
            !IN6_IS_ADDR_LOOPBACK(&at.v6->sin6_addr) &&
            inet_ntop(AF_INET6, &at.v6->sin6_addr, out->address, sizeof(out->address));
@@ -55,7 +55,7 @@ int nccl_interface_find(struct nccl_interface *out, struct error *err)
     int n = 0;
 
     if (getifaddrs(&list))
-        return error_set(err, ERROR_IO, "can't list the network interfaces");
+        return error_set(err, ERROR_IO, "cannot list the network interfaces");
     for (const struct ifaddrs *i = list; i && n < NCCL_INTERFACES_MAX; i = i->ifa_next)
         n += read_address(i, &all[n]);
     freeifaddrs(list);
@@ -63,9 +63,9 @@ int nccl_interface_find(struct nccl_interface *out, struct error *err)
     if (found < 0 && !(ifname && *ifname))
         return 1;
     if (found < 0) {
-        return error_set(
-            err, ERROR_INVALID,
-            "no network interface that is up is one of NCCL_SOCKET_IFNAME=%s", ifname);
+        return error_set(err, ERROR_INVALID,
+                         "no network interface that is up matches NCCL_SOCKET_IFNAME=%s",
+                         ifname);
     }
     *out = all[found];
     return 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_interface.h - the network interface that NCCL will take for its own sockets
+/* nccl_interface.h - the network interface that NCCL will use for its sockets
  *
- * The rule is common/spec/nccl_ifname.h's; NCCL_SOCKET_FAMILY may ask for one family of
- * addresses. */
+ * common/spec/nccl_ifname.h has the rule. NCCL_SOCKET_FAMILY may restrict the address
+ * family. */
 #ifndef RINGBENCH_WORKER_NCCL_NCCL_INTERFACE_H
 #define RINGBENCH_WORKER_NCCL_NCCL_INTERFACE_H
 
@@ -18,13 +18,13 @@ struct nccl_interface {
     char address[INET6_ADDRSTRLEN];
 };
 
-/* Which of n (NCCL_INTERFACES_MAX at most) NCCL would take, in their order: its index, or
- * -1. ifname, family: the variables' values, NULL: not set. */
+/* The index of the interface that NCCL selects from n <= NCCL_INTERFACES_MAX, or -1.
+ * ifname, family: the variables' values, NULL if not set. */
 int nccl_interface_choose(const struct nccl_interface *list, int n, const char *ifname,
                           const char *family);
 
-/* The same of this machine, by this process's environment. 1: none, though no wish of the
- * environment is in the way; what NCCL will do then is not known. */
+/* The same for this machine and this process's environment. 1: no interface qualifies,
+ * and NCCL_SOCKET_IFNAME is not set, so NCCL's behavior is not known. */
 int nccl_interface_find(struct nccl_interface *out, struct error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_kernels.c - the check's work on the GPU */
+/* nccl_kernels.c - fill and check data on the GPU */
 #include "agent/worker/nccl/nccl_kernels.h"
 
 #include <stdlib.h>
@@ -16,28 +16,30 @@ static size_t table_bytes(const struct backend_comm *comm)
     return (size_t)comm->world_size * sizeof(double);
 }
 
-/* Why there are no kernels to load; NULL if there are. */
-static const char *lacks_image(const struct backend_comm *comm)
+/* The reason why no kernels can be loaded, or NULL. */
+static const char *why_no_image(const struct backend_comm *comm)
 {
     if (!comm->cuda.call.library_load_data || !comm->cuda.call.library_get_kernel)
-        return "CUDA runtimes before 12.8 can't load them";
+        return "CUDA runtimes before 12.8 cannot load kernels";
     /* The tests' runtime has the kernels built in. */
     return nccl_kernels_image_len > 0 || comm->cuda.is_emulated
                ? NULL
                : "this program was built without nvcc";
 }
 
-/* Every rank's `connected` has it; one says why. */
-static int do_without(struct backend_comm *comm, const char *why)
+/* Check on the host instead. Only rank 0 logs the reason. */
+static int use_host(struct backend_comm *comm, const char *why)
 {
     if (comm->rank == 0)
-        log_warn("the host checks results, some hundred MB/s, for want of kernels on the "
-                 "GPU: %s",
-                 why);
+        log_warn(
+            "results are checked on the host, at some hundred MB/s, instead of on the "
+            "GPU: %s",
+            why);
     return 0;
 }
 
-/* CUDA may load lazily: that there is no code for this GPU is known when it is to run. */
+/* CUDA may load kernels lazily: only a launch shows whether there is code for this GPU.
+ */
 static int try_kernel(struct backend_comm *comm)
 {
     struct data_job nothing = {.first = 0, .end = 0};
@@ -70,20 +72,20 @@ int kernels_load(struct backend_comm *comm, struct error *err)
     struct nccl_kernels *kernels = &comm->kernels;
     void *findings = NULL;
 
-    const char *lacks = lacks_image(comm);
-    if (lacks)
-        return do_without(comm, lacks);
+    const char *why = why_no_image(comm);
+    if (why)
+        return use_host(comm, why);
     int code = load_library(comm, nccl_kernels_image);
     if (code && nccl_kernels_ptx_len > 0) {
-        /* A driver older than the image. */
+        /* The driver may be older than the image. */
         comm->cuda.call.get_last_error();
         code = load_library(comm, nccl_kernels_ptx);
     }
     if (code) {
-        /* A GPU that there is no code for. */
+        /* There is no code for this GPU. */
         comm->cuda.call.get_last_error();
         kernels->put_input = kernels->find_wrong = NULL;
-        return do_without(comm, comm->cuda.call.error_string(code));
+        return use_host(comm, comm->cuda.call.error_string(code));
     }
     code = comm_malloc(comm, &findings, sizeof(*kernels->findings));
     kernels->findings = findings;
@@ -101,7 +103,7 @@ void kernels_unload(struct backend_comm *comm)
     comm->kernels = (struct nccl_kernels){0};
 }
 
-/* The pattern with its tables on the device. */
+/* Put the pattern into the job, with its tables copied to the device. */
 static int upload(struct backend_comm *comm, const struct pattern *pattern,
                   struct data_job *job, struct error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_laps.c - events between iterations that follow one another on the stream */
+/* nccl_laps.c - CUDA events between back-to-back iterations */
 #include <stdlib.h>
 #include <string.h>
 

@@ -59,7 +59,8 @@ static const struct shared_symbol symbols[] = {
 static const struct shared_symbol version_symbol =
     FUNCTION(get_version, "ncclGetVersion");
 
-/* The version comes before the rest: an old library is old, not short of a function. */
+/* Checked before binding the other functions, so that an old library is reported as old
+ * rather than as one without a function. */
 static int check_version(void *handle, struct nccl_lib *nccl, struct error *err)
 {
     char text[NCCL_VERSION_TEXT_MAX];
@@ -67,20 +68,18 @@ static int check_version(void *handle, struct nccl_lib *nccl, struct error *err)
     if (shared_object_bind(handle, &version_symbol, 1, &nccl->call, err))
         return -1;
     nccl->path = shared_object_path(*(void **)&nccl->call.get_version);
-    if (nccl->call.get_version(&nccl->version)) {
-        return error_set(err, ERROR_UNSUPPORTED, "%s does not tell its version",
-                         nccl->path);
-    }
+    if (nccl->call.get_version(&nccl->version))
+        return error_set(err, ERROR_UNSUPPORTED, "%s: ncclGetVersion fails", nccl->path);
     if (nccl->version < NCCL_OLDEST) {
         return error_set(err, ERROR_UNSUPPORTED,
-                         "%s is version %s, 2.18 or newer is needed", nccl->path,
+                         "%s has version %s; 2.18 or newer is needed", nccl->path,
                          nccl_version_text(nccl->version, text));
     }
     return 0;
 }
 
-/* NCCL has a CUDA runtime of its own, which needs a driver of its major version or a
- * newer one, whatever runtime the worker uses. */
+/* NCCL contains its own CUDA runtime, independent of the worker's. It needs a driver of
+ * at least its major version. */
 static int check_cuda(const struct nccl_lib *nccl, struct error *err)
 {
     char built[NCCL_CUDA_TEXT_MAX], driver[CUDA_VERSION_TEXT_MAX];
@@ -90,7 +89,7 @@ static int check_cuda(const struct nccl_lib *nccl, struct error *err)
         return 0;
     return error_set(
         err, ERROR_UNSUPPORTED,
-        "%s is built for CUDA %s, and the driver can do CUDA %s. Fix: install "
+        "%s is built for CUDA %s, but the driver supports only CUDA %s. Fix: install "
         "a libnccl for CUDA %d or a newer driver",
         nccl->path, built, cuda_version_text(nccl->driver, driver), nccl->driver / 1000);
 }
@@ -131,8 +130,8 @@ int nccl_lib_load(struct nccl_lib *nccl, int driver, struct error *err)
     return 0;
 }
 
-/* NCCL never clears it, so one from before the communicator was formed explains nothing.
- */
+/* NCCL never clears its last error. One that is older than the communicator explains
+ * nothing. */
 static const char *recent_error(const struct nccl_lib *nccl, nccl_comm comm)
 {
     const char *last = nccl->call.last_error ? nccl->call.last_error(comm) : NULL;
@@ -171,7 +170,7 @@ const char *nccl_last_error(const struct nccl_lib *nccl, nccl_comm comm,
 
 const char *nccl_version_text(int version, char text[NCCL_VERSION_TEXT_MAX])
 {
-    /* Up to 2.8 a version was 1000 * major + 100 * minor + patch. */
+    /* Up to 2.8 the number was 1000 * major + 100 * minor + patch. */
     int major = version < 10000 ? version / 1000 : version / 10000;
     int minor = version < 10000 ? version % 1000 / 100 : version % 10000 / 100;
 

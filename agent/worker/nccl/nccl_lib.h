@@ -29,7 +29,8 @@ struct nccl_functions {
     int (*reduce)(const void *, void *, size_t, int, int, int, nccl_comm, cuda_stream);
     int (*send)(const void *, size_t, int, int, nccl_comm, cuda_stream);
     int (*recv)(void *, size_t, int, int, nccl_comm, cuda_stream);
-    /* NULL in older libraries: since 2.19, 2.22, 2.23, 2.24, 2.27 and 2.28. */
+    /* NULL in libraries before 2.19 (mem_alloc, register_buffer), 2.23 (scalable), 2.27
+     * (windows) or 2.28 (alltoall, gather, scatter). */
     int (*mem_alloc)(void **, size_t);
     int (*mem_free)(void *);
     int (*init_rank_scalable)(nccl_comm *, int, int, int, struct nccl_id *,
@@ -41,38 +42,38 @@ struct nccl_functions {
     int (*alltoall)(const void *, void *, size_t, int, nccl_comm, cuda_stream);
     int (*gather)(const void *, void *, size_t, int, int, nccl_comm, cuda_stream);
     int (*scatter)(const void *, void *, size_t, int, int, nccl_comm, cuda_stream);
-    /* A stand-in for tests has it, the real library does not. */
+    /* Exists only in the tests' emulation of the library. */
     const int *emulated;
 };
 
 struct nccl_lib {
     struct nccl_functions call;
     int version; /* 22809 is 2.28.9 */
-    int driver;  /* the CUDA that the driver can do, 12040 is 12.4; 0: not known */
+    int driver;  /* CUDA version that the driver supports: 12040 is 12.4; 0: not known */
     const char *path;
-    char passed_over[512]; /* why another one was not taken, or "" */
+    char passed_over[512]; /* why another library was not loaded, or "" */
     bool is_emulated;
-    char stale_error[1024]; /* of ncclGetLastError, from before nccl_forget_error() */
+    char stale_error[1024]; /* ncclGetLastError() at nccl_forget_error() */
 };
 
-/* The first libnccl.so.2 that is new enough, and that the driver can do (`driver` of
- * struct cuda_lib). RINGBENCH_NCCL_LIB names the only file that comes into question. */
+/* Load the first libnccl.so.2 that is new enough and that the driver supports (`driver`
+ * of struct cuda_lib). If RINGBENCH_NCCL_LIB is set, only that file is tried. */
 int nccl_lib_load(struct nccl_lib *nccl, int driver, struct error *err);
 
-/* The CUDA that a libnccl is built for and has in it, "13.0", from the version that it
- * would print. -1: the file can't be read, or does not have it. Reads all of it. */
+/* The CUDA version that a libnccl is built for, such as "13.0". Searches the whole file
+ * for the version line that NCCL prints. -1: not readable, or not found. */
 #define NCCL_CUDA_TEXT_MAX 16
 int nccl_lib_cuda(const char *path, char text[NCCL_CUDA_TEXT_MAX]);
 
-/* Messages leave out the last error that NCCL has now. */
+/* Leave NCCL's current last error out of later messages. */
 void nccl_forget_error(struct nccl_lib *nccl, nccl_comm comm);
 
-/* -1 with "what: NCCL's words (result N), its last error". */
+/* Set "WHAT: NCCL's text (NCCL result N), its last error: ...". Returns -1. */
 int nccl_failed(const struct nccl_lib *nccl, nccl_comm comm, int result, const char *what,
                 struct error *err);
 
-/* ", NCCL's last error: ...", or "" where it has none to tell or is not loaded; comm may
- * be NULL. */
+/* ", NCCL's last error: ...", or "" if there is none or NCCL is not loaded. comm may be
+ * NULL. */
 #define NCCL_LAST_ERROR_MAX 400
 const char *nccl_last_error(const struct nccl_lib *nccl, nccl_comm comm,
                             char text[NCCL_LAST_ERROR_MAX]);

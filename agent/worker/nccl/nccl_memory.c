@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_memory.c - GPU memory: how much, the buffers, and moving bytes in and out */
+/* nccl_memory.c - GPU memory: its budget, the buffers, and copies from and to the host */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +9,10 @@
 
 #define GIB (UINT64_C(1) << 30)
 #define ALIGNMENT 4096
-#define SEED_BYTES 65536 /* of a fill, written from the host */
+#define SEED_BYTES 65536 /* a fill copies this much from the host, then doubles it */
 
-/* nccl-tests keeps 1 GiB per 16 GiB, 4 at most, and 1 more; small devices less. */
+/* The reserve of nccl-tests: 1/16 of the memory, at most 4 GiB, plus 1 GiB. On devices
+ * below 16 GiB the additional part is 1/16, too. */
 static uint64_t reserve_of(uint64_t total)
 {
     uint64_t sixteenth = total / 16;
@@ -33,7 +34,7 @@ int comm_memory(struct backend_comm *comm, struct backend_memory *out, struct er
     out->bytes =
         free_bytes > reserve ? (free_bytes - reserve) / (uint64_t)comm->sharers : 0;
     snprintf(out->text, sizeof(out->text),
-             "%s free of the GPU's %s less a reserve of %s, shared by %d rank%s",
+             "%s free of the GPU's %s, minus a reserve of %s, shared by %d rank%s",
              units_format_human(free_bytes, left), units_format_human(total, all),
              units_format_human(reserve, kept), comm->sharers,
              comm->sharers == 1 ? "" : "s");
@@ -49,7 +50,7 @@ size_t comm_free_bytes(struct backend_comm *comm)
     return code ? 0 : free_bytes;
 }
 
-/* Others may have freed some meanwhile. */
+/* 0 if other processes have freed more than was used. */
 static json_int_t taken(size_t before, size_t after)
 {
     return before > after ? (json_int_t)(before - after) : 0;
@@ -114,7 +115,8 @@ static int register_local(struct backend_comm *comm, size_t bytes, struct error 
 
     if (!comm->nccl.call.register_buffer || !comm->nccl.call.deregister_buffer) {
         return error_set(err, ERROR_UNSUPPORTED,
-                         "registration local: this NCCL has no ncclCommRegister");
+                         "registration local: this NCCL has no ncclCommRegister; 2.19 or "
+                         "newer is needed");
     }
     for (int i = 0; i < 2; i++) {
         watchdog_enter(comm->watchdog, "ncclCommRegister");
@@ -127,19 +129,21 @@ static int register_local(struct backend_comm *comm, size_t bytes, struct error 
     return 0;
 }
 
-/* Where windows cannot be had NCCL says that all is well and gives none. */
+/* If windows are not supported, NCCL returns success and a NULL window. */
 static int register_symmetric(struct backend_comm *comm, size_t bytes, struct error *err)
 {
     void *const buffers[] = {comm->send, comm->recv};
 
     if (!comm->nccl.call.register_window || !comm->nccl.call.deregister_window) {
-        return error_set(err, ERROR_UNSUPPORTED,
-                         "registration symmetric: this NCCL has no windows (2.27 has)");
+        return error_set(
+            err, ERROR_UNSUPPORTED,
+            "registration symmetric: this NCCL has no windows; 2.27 or newer "
+            "is needed");
     }
     if (!comm->is_nccl_memory) {
         return error_set(err, ERROR_UNSUPPORTED,
-                         "registration symmetric: windows are of memory from "
-                         "ncclMemAlloc, and that gave none");
+                         "registration symmetric: windows need memory from ncclMemAlloc, "
+                         "which failed");
     }
     for (int i = 0; i < 2; i++) {
         watchdog_enter(comm->watchdog, "ncclCommWindowRegister");
@@ -150,7 +154,8 @@ static int register_symmetric(struct backend_comm *comm, size_t bytes, struct er
             return comm_nccl(comm, result, "ncclCommWindowRegister", err);
         if (!comm->windows[i]) {
             return error_set(err, ERROR_UNSUPPORTED,
-                             "registration symmetric: NCCL gives no window here");
+                             "registration symmetric: NCCL returned no window for the "
+                             "buffers. They may not support symmetric memory");
         }
     }
     return 0;
@@ -203,7 +208,7 @@ int comm_alloc(struct backend_comm *comm, size_t bytes, void **send, void **recv
     return 0;
 }
 
-static void give_back(struct backend_comm *comm, void *memory)
+static void free_buffer(struct backend_comm *comm, void *memory)
 {
     if (!memory)
         return;
@@ -215,8 +220,8 @@ static void give_back(struct backend_comm *comm, void *memory)
 
 void comm_free(struct backend_comm *comm)
 {
-    give_back(comm, comm->send);
-    give_back(comm, comm->recv);
+    free_buffer(comm, comm->send);
+    free_buffer(comm, comm->recv);
     comm->send = comm->recv = NULL;
     comm->is_nccl_memory = false;
 }
@@ -243,7 +248,7 @@ int comm_read(struct backend_comm *comm, void *host, const void *from, size_t le
     return copy(comm, host, from, len, err) || comm_wait(comm, err) ? -1 : 0;
 }
 
-/* What is there already is copied behind itself. */
+/* Fill by copying the first `done` bytes behind themselves, doubling each time. */
 static int double_up(struct backend_comm *comm, char *to, size_t done, size_t len,
                      struct error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_probe.c - what the NCCL worker can do on this machine, or why nothing */
+/* nccl_probe.c - the NCCL backend's support on this machine */
 #include "agent/worker/nccl/nccl_probe.h"
 
 #include <errno.h>
@@ -19,11 +19,12 @@ int nccl_probe_load(struct cuda_lib *cuda, struct nccl_lib *nccl, struct error *
     return cuda_lib_load(cuda, err) || nccl_lib_load(nccl, cuda->driver, err) ? -1 : 0;
 }
 
-/* CUDA opens /dev/nvidia-uvm, and has nvidia-modprobe make it. That program is setuid
- * root: in a service without new privileges it fails, and CUDA names no file. */
+/* CUDA opens /dev/nvidia-uvm and runs nvidia-modprobe to create it. That program is
+ * setuid root, so it fails in a service with NoNewPrivileges. CUDA's error names no file.
+ */
 static int check_uvm(struct error *err)
 {
-    const char *root = getenv("RINGBENCH_ROOT"); /* for tests: another's / */
+    const char *root = getenv("RINGBENCH_ROOT"); /* for tests: replaces / */
     char control[256], path[256];
 
     snprintf(control, sizeof(control), "%s/dev/nvidiactl", root ? root : "");
@@ -61,7 +62,7 @@ int nccl_probe_devices(const struct cuda_lib *cuda, int *count, struct error *er
         return error_set(err, ERROR_UNSUPPORTED, "no NVIDIA driver is loaded here");
     if (code == CUDA_ERROR_INSUFFICIENT_DRIVER_CODE) {
         return error_set(err, ERROR_UNSUPPORTED,
-                         "the NVIDIA driver is too old: it can do CUDA %s",
+                         "the NVIDIA driver is too old: it supports only CUDA %s",
                          cuda_version_text(cuda->driver, text));
     }
     if (check_uvm(&why)) {
@@ -74,8 +75,8 @@ int nccl_probe_devices(const struct cuda_lib *cuda, int *count, struct error *er
                      cuda->call.error_string(code), code);
 }
 
-/* NCCL loads NVML when a communicator is made, and fails without it. A stand-in for NCCL
- * does without, unless a test names one. */
+/* NCCL loads NVML to create a communicator, and fails without it. The emulation of NCCL
+ * needs none unless a test names one. */
 static int check_nvml(const struct nccl_lib *nccl, struct error *err)
 {
     struct error why = {0};
@@ -83,7 +84,7 @@ static int check_nvml(const struct nccl_lib *nccl, struct error *err)
     if ((nccl->is_emulated && !getenv("RINGBENCH_NVML_LIB")) || nvml_open(&why))
         return 0;
     return error_set(err, ERROR_UNSUPPORTED,
-                     "NCCL needs NVML, libnvidia-ml.so.1: %s. Fix, in a container: "
+                     "NCCL needs NVML (libnvidia-ml.so.1): %s. Fix in a container: set "
                      "NVIDIA_DRIVER_CAPABILITIES=compute,utility",
                      why.text);
 }
@@ -117,7 +118,7 @@ static json_t *describe_device(const struct cuda_lib *cuda, int index)
                      uuid);
 }
 
-/* Versions, as far as the libraries are there. */
+/* Versions of the libraries that are installed. */
 static void describe_libraries(json_t *probe, const struct cuda_lib *cuda,
                                const struct nccl_lib *nccl)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_probe.h - what the NCCL worker can do on this machine, or why nothing */
+/* nccl_probe.h - the NCCL backend's support on this machine */
 #ifndef RINGBENCH_WORKER_NCCL_NCCL_PROBE_H
 #define RINGBENCH_WORKER_NCCL_NCCL_PROBE_H
 
@@ -8,13 +8,13 @@
 #include "agent/worker/nccl/cuda_lib.h"
 #include "agent/worker/nccl/nccl_lib.h"
 
-/* Load both libraries; the text says which one is missing. */
+/* Load both libraries. The error names the missing one. */
 int nccl_probe_load(struct cuda_lib *cuda, struct nccl_lib *nccl, struct error *err);
 
-/* Devices that this process sees; a missing driver or device is an error that says so. */
+/* Count the devices that this process sees. No driver or no device is an error. */
 int nccl_probe_devices(const struct cuda_lib *cuda, int *count, struct error *err);
 
-/* For --probe. */
+/* The backend's part of --probe: a new object. */
 json_t *nccl_probe_describe(void);
 
 #endif

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_profiler.c - which algorithm NCCL takes for a call, by its profiler interface */
+/* nccl_profiler.c - NCCL's algorithm for a call, from its profiler interface */
 #include "agent/worker/nccl/nccl_profiler.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Types of events. Others cost per network step, or change what is measured. */
+/* Types of events. Others would cost time per network step or change the measurement. */
 enum { EVENT_GROUP = 1, EVENT_COLLECTIVE = 2, EVENT_TRANSFER = 4 };
 
-/* Where an event's members lie; 0: it has no such, or no true one. Up to version 3 the
- * number of channels is the largest possible. */
+/* Offsets of an event's members, by interface version. 0: no such member, or a wrong one:
+ * up to version 3 the number of channels is only the maximum. */
 struct layout {
     unsigned char algo, proto, channels, transfer_channels;
-    bool has_numbers; /* for algorithm and protocol, not names */
+    bool has_numbers; /* algorithm and protocol are numbers, not names */
 };
 
 static const struct layout layouts[] = {
@@ -25,7 +25,7 @@ static const struct layout layouts[] = {
 };
 
 static struct {
-    int *mask; /* NCCL's own, as long as it has a communicator; or NULL */
+    int *mask; /* NCCL's event mask, while it has a communicator; or NULL */
     bool is_watching;
     struct choice choice;
 } plugin;
@@ -53,8 +53,8 @@ static const char *name_at(const char *event, size_t offset)
     return name ? name : "";
 }
 
-/* Of several that go as one the first speaks for all. */
-static void see_collective(const struct layout *layout, const char *event)
+/* If NCCL fuses several calls, the first one's choice counts. */
+static void record_collective(const struct layout *layout, const char *event)
 {
     struct choice *out = &plugin.choice;
     const unsigned char *bytes = (const unsigned char *)event;
@@ -70,7 +70,7 @@ static void see_collective(const struct layout *layout, const char *event)
     out->channels = layout->channels ? bytes[layout->channels] : 0;
 }
 
-static void see_transfer(const struct layout *layout, const char *event)
+static void record_transfer(const struct layout *layout, const char *event)
 {
     struct choice *out = &plugin.choice;
     int channels = layout->transfer_channels
@@ -81,12 +81,11 @@ static void see_transfer(const struct layout *layout, const char *event)
     out->channels = channels > out->channels ? channels : out->channels;
 }
 
-/* Up to 2.27 there are events of calls only in a group whose handle is not NULL. Others
- * get none: from 2.28 on it would be handed back at every call that follows. */
+/* Up to 2.27, NCCL reports calls only in a group with a handle. Other events get no
+ * handle: from 2.28 on, NCCL would pass it back at every later call. */
 static int start(void *context, void **handle, const void *event)
 {
-    /* The types that matter fit into a byte; version 5 has more of them in front of 0s.
-     */
+    /* The relevant types fit into a byte, also in version 5 with its wider type. */
     unsigned char type = *(const unsigned char *)event;
 
     *handle = NULL;
@@ -95,9 +94,9 @@ static int start(void *context, void **handle, const void *event)
     if (type == EVENT_GROUP)
         *handle = &plugin;
     else if (type == EVENT_COLLECTIVE)
-        see_collective(context, event);
+        record_collective(context, event);
     else if (type == EVENT_TRANSFER)
-        see_transfer(context, event);
+        record_transfer(context, event);
     return 0;
 }
 
@@ -130,7 +129,9 @@ static int begin(const struct layout *layout, void **context, int *mask)
     return 0;
 }
 
-/* Up to version 3 that is all that init is told; what follows later is of no use here. */
+/* Versions 1 to 3 pass only these arguments. Later ones add arguments that are not
+ * needed.
+ */
 static int init_1(void **context, int *mask)
 {
     return begin(&layouts[0], context, mask);
@@ -184,7 +185,7 @@ void nccl_profiler_watch(void)
     set_mask(EVENT_COLLECTIVE | EVENT_TRANSFER);
 }
 
-void nccl_profiler_take(struct choice *out)
+void nccl_profiler_finish(struct choice *out)
 {
     set_mask(0);
     plugin.is_watching = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_setting.c - what NCCL will find when it looks up one of its variables */
+/* nccl_setting.c - values of NCCL's variables, as NCCL will read them */
 #include "agent/worker/nccl/nccl_setting.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ const char *nccl_setting(const char *name, char *value, size_t size)
                : NULL;
 }
 
-int nccl_setting_offer(const char *name, const char *value)
+int nccl_setting_default(const char *name, const char *value)
 {
     char now[32];
 

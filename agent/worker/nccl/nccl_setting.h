@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_setting.h - what NCCL will find when it looks up one of its variables: in the
- * environment, or in its files (common/ncclog/nccl_conf.h) */
+/* nccl_setting.h - values of NCCL's variables, as NCCL will read them: from the
+ * environment or its configuration files (common/ncclog/nccl_conf.h) */
 #ifndef RINGBENCH_WORKER_NCCL_NCCL_SETTING_H
 #define RINGBENCH_WORKER_NCCL_NCCL_SETTING_H
 
 #include <stddef.h>
 
-/* The value, in the environment or copied to `value`; NULL: nowhere. */
+/* The value: a pointer into the environment, or `value` with a copy. NULL: not set. */
 const char *nccl_setting(const char *name, char *value, size_t size);
 
-/* If nobody chose what NCCL logs, have it log how it connects, which it does once and
- * never per call; the agent reads it. Before NCCL is used, and while no other thread
- * reads the environment. Not 0: memory is out. */
+/* Unless NCCL_DEBUG is set, make NCCL log how it connects, for the agent to read. NCCL
+ * logs this once, never per call. Call before NCCL is used, while no other thread reads
+ * the environment. Returns non-zero if out of memory. */
 int nccl_setting_log(void);
 
-/* The same of another: where nobody chose it, it is this. */
-int nccl_setting_offer(const char *name, const char *value);
+/* Set a variable in the environment unless it has a value. Likewise. */
+int nccl_setting_default(const char *name, const char *value);
 
 #endif

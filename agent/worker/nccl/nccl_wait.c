@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_wait.c - waiting for the GPU, and seeing how far it is meanwhile */
+/* nccl_wait.c - wait for the GPU, and count the calls that have finished meanwhile */
 #include <sched.h>
 
 #include "agent/worker/nccl/nccl_comm.h"
 #include "common/base/clock.h"
 
-#define CHECK_NS 2000000 /* between looks at the peers */
-#define CLOCK_POLLS 64   /* between looks at the clock */
-#define YIELDS_SPARED 32 /* naps instead */
-#define SLOW_NS 20000000 /* a call that takes longer is worth an event of its own */
+#define CHECK_NS 2000000 /* interval between checks of the peers */
+#define CLOCK_POLLS 64   /* polls between readings of the clock */
+#define YIELDS_SPARED 32 /* naps that replace yields after a long one */
+#define SLOW_NS 20000000 /* calls that take longer are marked with events */
 
 static int check_peers(struct backend_comm *comm, int64_t begun_ns, int64_t now_ns,
                        struct error *err)
@@ -39,8 +39,9 @@ static int check_async(struct backend_comm *comm, struct error *err)
     return comm_nccl(comm, result, "during a collective", err);
 }
 
-/* Take the marks that the GPU has passed; true if there was one. */
-static bool take_passed(struct backend_comm *comm)
+/* Remove the marks that the GPU has passed and count their calls. True if there was one.
+ */
+static bool remove_passed(struct backend_comm *comm)
 {
     struct nccl_backlog *backlog = &comm->backlog;
     bool has_passed = false;
@@ -60,9 +61,9 @@ static bool take_passed(struct backend_comm *comm)
     return has_passed;
 }
 
-/* Ranks that have a core each wait without a pause, as nccl-tests does. Ranks that share
- * cores (mostly those of emulated GPUs) would keep the core from the ranks that they wait
- * for, and from everybody else. */
+/* A rank with its own core polls without a pause, as nccl-tests does. Ranks that share
+ * cores, mostly those of emulated GPUs, must release the core to the ranks that they wait
+ * for. */
 static void pass_time(struct backend_comm *comm, bool is_long)
 {
     struct watch *watch = &comm->tree->watch;
@@ -73,7 +74,7 @@ static void pass_time(struct backend_comm *comm, bool is_long)
         watch_nap();
 }
 
-/* Until the stream is idle, or with `until_room` until a mark has been passed. */
+/* Wait until the stream is idle, or with `until_room` until the GPU passes a mark. */
 static int wait_loop(struct backend_comm *comm, bool until_room, struct error *err)
 {
     int64_t begun = 0, checked = 0;
@@ -94,7 +95,7 @@ static int wait_loop(struct backend_comm *comm, bool until_room, struct error *e
                 checked = now;
                 if (check_peers(comm, begun, now, err))
                     return -1;
-                if (take_passed(comm)) {
+                if (remove_passed(comm)) {
                     begun = now;
                     if (until_room)
                         return 0;
@@ -128,11 +129,11 @@ int backlog_mark(struct backend_comm *comm, struct error *err)
 
     if (!backlog->is_slow || backlog->unmarked == 0 || comm->graph.is_capturing)
         return 0;
-    /* So much work lies before the GPU that it does not matter when more comes. */
+    /* The GPU has enough pending work, so waiting here does not delay it. */
     if (backlog->n_marks == NCCL_MARKS && wait_loop(comm, true, err))
         return -1;
     if (backlog->n_marks == NCCL_MARKS)
-        take_passed(comm);
+        remove_passed(comm);
     unsigned at = (backlog->first + backlog->n_marks) % NCCL_MARKS;
     struct nccl_mark *mark = &backlog->marks[at];
     int code =
@@ -147,8 +148,8 @@ int backlog_mark(struct backend_comm *comm, struct error *err)
     return comm_cuda(comm, code, "cudaEventRecord", err);
 }
 
-/* One slow wait may be NCCL connecting its ranks, for the first call of a kind. It takes
- * two to say that calls are slow, or an event would follow each of the timed ones. */
+/* One slow wait may include NCCL connecting its ranks at the first call of a kind. Only
+ * two slow waits in a row mean that calls are slow and get events. */
 void backlog_begin(struct backend_comm *comm, enum collective_kind kind)
 {
     struct nccl_backlog *backlog = &comm->backlog;
@@ -170,7 +171,7 @@ int backlog_add(struct backend_comm *comm, uint64_t calls, struct error *err)
         backlog->begun_ns = clock_monotonic_ns();
     backlog->calls += calls;
     backlog->unmarked += calls;
-    /* A queue that has room for all calls never waits: it may not be seen elsewhere. */
+    /* Check for a loss here: if all calls fit into the stream, nothing else checks. */
     if (watch_check(&comm->tree->watch))
         return comm_lost(comm, err);
     return backlog->is_in_group ? 0 : backlog_mark(comm, err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nvml.c - NVML, loaded at run time */
+/* nvml.c - load NVML at run time */
 #include "agent/worker/nccl/nvml.h"
 
 #include <stdlib.h>

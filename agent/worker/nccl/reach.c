@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reach.c - whether the nodes of a case reach each other where NCCL will try to */
+/* reach.c - test whether all nodes reach each other at the addresses that NCCL will use
+ */
 #include "agent/worker/nccl/reach.h"
 
 #include <errno.h>
@@ -14,17 +15,17 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 
-/* What the first rank of each node tells of it. */
+/* A node's address for NCCL, published by its first rank. */
 struct place {
     char node[64];
     char interface[NCCL_INTERFACE_NAME_MAX], address[INET6_ADDRSTRLEN];
-    char port[8];      /* "": it can't listen, or no one knows where NCCL will */
-    char failure[200]; /* why */
+    char port[8];      /* "": not listening, or NCCL's address is not known */
+    char failure[200]; /* why it does not listen, or "" */
 };
 
-/* What it found; failures 0: it reaches all. */
+/* The result of a node's attempts. failures 0: it reaches all other nodes. */
 struct finding {
-    int failures, to, code; /* the first one: a rank, and errno */
+    int failures, to, code; /* the first failure: its rank and errno */
 };
 
 static void describe_place(const char *node, int *listener, struct place *own)
@@ -47,7 +48,7 @@ static void describe_place(const char *node, int *listener, struct place *own)
                  status > 0 ? "" : why.text);
 }
 
-/* Whether the rank is the first of its node, and so speaks for it. */
+/* True if the rank is the first of its node: only that one takes part. */
 static bool is_first(const struct place *all, int rank)
 {
     for (int i = 0; i < rank; i++)
@@ -56,7 +57,7 @@ static bool is_first(const struct place *all, int rank)
     return true;
 }
 
-/* Until all have an answer or time is up; -1: the tree says that a peer is gone. */
+/* Wait until all attempts are done or REACH_MS is over. -1: a peer is lost. */
 static int wait_for_all(struct tree *tree, struct attempt *attempts, int n,
                         struct pollfd *fds)
 {
@@ -73,9 +74,9 @@ static struct attempt_place place_of(const struct place *place)
     return (struct attempt_place){place->address, place->port, place->interface};
 }
 
-/* What came of the attempts, the first failure last. */
+/* Report each failed attempt and count them. *out keeps the first. */
 static void conclude(const struct place *all, const struct attempt *attempts, int n,
-                     const struct attempt_ear *ear, struct finding *out)
+                     const struct attempt_observer *observer, struct finding *out)
 {
     for (int i = n - 1; i >= 0; i--) {
         struct attempt_place at = place_of(&all[attempts[i].rank]);
@@ -83,7 +84,7 @@ static void conclude(const struct place *all, const struct attempt *attempts, in
 
         if (attempts[i].code == 0)
             continue;
-        attempt_tell(&attempts[i], "nccl", attempts[i].rank, &at, ear);
+        attempt_report(&attempts[i], "nccl", attempts[i].rank, &at, observer);
         *out = (struct finding){out->failures + 1, attempts[i].rank,
                                 is_silent ? ETIMEDOUT : attempts[i].code};
     }
@@ -91,7 +92,8 @@ static void conclude(const struct place *all, const struct attempt *attempts, in
 
 /* Try every other node's address. */
 static int try_all(struct tree *tree, const struct place *all,
-                   const struct attempt_ear *ear, struct finding *out, struct error *err)
+                   const struct attempt_observer *observer, struct finding *out,
+                   struct error *err)
 {
     int n = 0, status;
     size_t world_size = (size_t)tree->world_size;
@@ -106,7 +108,7 @@ static int try_all(struct tree *tree, const struct place *all,
     }
     status = wait_for_all(tree, attempts, n, fds);
     if (!status)
-        conclude(all, attempts, n, ear, out);
+        conclude(all, attempts, n, observer, out);
     for (int i = 0; i < n; i++)
         if (attempts[i].fd >= 0)
             close(attempts[i].fd);
@@ -129,26 +131,25 @@ static int report(const struct place *all, const struct finding *found, int n,
         return 0;
     const struct place *to = &all[found[first].to];
     if (failures > 1) {
-        snprintf(more, sizeof(more), "; and %d more such way%s", failures - 1,
+        snprintf(more, sizeof(more), "; %d more connection%s failed", failures - 1,
                  failures == 2 ? "" : "s");
     }
-    return error_set(
-        err, ERROR_CONFLICT,
-        "%s cannot reach %s at %s, the address of its interface %s that NCCL "
-        "will use: %s%s (NCCL_SOCKET_IFNAME chooses another)",
-        all[first].node, to->node, to->address, to->interface,
-        found[first].code == ETIMEDOUT ? "no answer in time"
-                                       : strerror(found[first].code),
-        more);
+    return error_set(err, ERROR_CONFLICT,
+                     "%s cannot reach %s at %s, the address of interface %s that NCCL "
+                     "will use: %s%s (NCCL_SOCKET_IFNAME selects another interface)",
+                     all[first].node, to->node, to->address, to->interface,
+                     found[first].code == ETIMEDOUT ? "no answer in time"
+                                                    : strerror(found[first].code),
+                     more);
 }
 
 static int check_places(const struct place *all, int n, int *n_nodes, struct error *err)
 {
     *n_nodes = 0;
     for (int rank = 0; rank < n; rank++) {
-        bool speaks = is_first(all, rank);
-        *n_nodes += speaks;
-        if (speaks && all[rank].failure[0]) {
+        bool is_counted = is_first(all, rank);
+        *n_nodes += is_counted;
+        if (is_counted && all[rank].failure[0]) {
             return error_set(err, ERROR_CONFLICT, "%s: %s", all[rank].node,
                              all[rank].failure);
         }
@@ -156,9 +157,8 @@ static int check_places(const struct place *all, int n, int *n_nodes, struct err
     return 0;
 }
 
-/* With memory for all: places and findings by rank. */
 static int check_all(struct tree *tree, const struct place *own,
-                     const struct attempt_ear *ear, struct place *all,
+                     const struct attempt_observer *observer, struct place *all,
                      struct finding *found, struct error *err)
 {
     struct finding mine = {0};
@@ -169,14 +169,14 @@ static int check_all(struct tree *tree, const struct place *own,
         return -1;
     if (n_nodes == 1)
         return 0;
-    if ((is_first(all, tree->rank) && try_all(tree, all, ear, &mine, err)) ||
+    if ((is_first(all, tree->rank) && try_all(tree, all, observer, &mine, err)) ||
         tree_allgather(tree, &mine, sizeof(mine), found, err))
         return -1;
     return report(all, found, n, err);
 }
 
-int reach_check(struct tree *tree, const char *node, const struct attempt_ear *ear,
-                struct error *err)
+int reach_check(struct tree *tree, const char *node,
+                const struct attempt_observer *observer, struct error *err)
 {
     size_t n = (size_t)tree->world_size;
     struct place own = {.port = ""}, *all = memory_zeroed(n, sizeof(*all), "addresses");
@@ -184,7 +184,7 @@ int reach_check(struct tree *tree, const char *node, const struct attempt_ear *e
     int listener, status;
 
     describe_place(node, &listener, &own);
-    status = check_all(tree, &own, ear, all, found, err);
+    status = check_all(tree, &own, observer, all, found, err);
     if (listener >= 0)
         close(listener);
     free(all);

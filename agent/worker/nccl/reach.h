@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reach.h - whether the nodes of a case reach each other where NCCL will try to
+/* reach.h - test whether all nodes reach each other at the addresses that NCCL will use
  *
- * NCCL tries for a minute where a connection is refused, and for an hour where packets
- * vanish. So before it is asked, one rank per node listens on the address that NCCL will
- * take there, and tries those of all other nodes, all at once. */
+ * NCCL retries for a minute if a connection is refused, and for an hour if packets are
+ * dropped. Before NCCL starts, one rank per node therefore listens on the address that
+ * NCCL will use there. It connects to all other nodes' addresses at the same time. */
 #ifndef RINGBENCH_WORKER_NCCL_REACH_H
 #define RINGBENCH_WORKER_NCCL_REACH_H
 
@@ -11,11 +11,11 @@
 #include "agent/worker/group/tree.h"
 #include "common/base/error.h"
 
-#define REACH_MS 3000 /* for a connection */
+#define REACH_MS 3000 /* limit for all connections */
 
-/* A collective call; every rank gets the same answer. node: this rank's, at most 63 bytes
- * of it count. ear: hears of this rank's own ways that do not go. */
-int reach_check(struct tree *tree, const char *node, const struct attempt_ear *ear,
-                struct error *err);
+/* A collective call; every rank gets the same result. node: this rank's node, of which 63
+ * bytes are compared. observer: receives this rank's failed attempts. */
+int reach_check(struct tree *tree, const char *node,
+                const struct attempt_observer *observer, struct error *err);
 
 #endif
