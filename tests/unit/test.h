@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test.h - what a file of C unit tests includes: cmocka, the C library, and a macro that
- * defines a test and registers it
+/* test.h - the header of all C unit tests: cmocka, the C library, and a macro that
+ * defines and registers a test
  *
  *     TEST(a_queue_is_first_in_first_out)
  *     {
  *         assert_int_equal(...);
  *     }
  *
- * A file has no main: runner.c is every program's. Tests run in the order of their lines.
- */
+ * A file has no main(): runner.c has it. Tests run in the order of their lines. */
 #ifndef RINGBENCH_TEST_H
 #define RINGBENCH_TEST_H
 
@@ -36,7 +35,7 @@ struct test_entry {
     struct test_entry *next;
 };
 
-/* The fixtures of a file: once around all of its tests, and around each. */
+/* The fixtures of a file: around all of its tests together, and around each test. */
 struct test_fixtures {
     const char *path;
     CMFixtureFunction set_up, tear_down, each_set_up, each_tear_down;
@@ -46,7 +45,7 @@ struct test_fixtures {
 void test_add(struct test_entry *entry);
 void test_add_fixtures(struct test_fixtures *fixtures);
 
-/* TEST(name) { ... }: `state` is what the set-up function left there. */
+/* TEST(name) { ... }: `state` is the value that the set-up function stored. */
 #define TEST(name) TEST_WITH(NULL, NULL, name)
 
 /* The same with a fixture of its own; either function may be NULL. */
@@ -61,10 +60,10 @@ void test_add_fixtures(struct test_fixtures *fixtures);
     }                                                                                    \
     static void name(__attribute__((unused)) void **state)
 
-/* Around each TEST of the file; either function may be NULL. */
+/* Functions around each TEST of the file; either may be NULL. */
 #define EACH_FIXTURE(set_up, tear_down) TEST_FIXTURES(each, NULL, NULL, set_up, tear_down)
 
-/* Once, around all tests of the file; either function may be NULL. */
+/* Functions that run once around all tests of the file; either may be NULL. */
 #define GROUP_FIXTURE(set_up, tear_down)                                                 \
     TEST_FIXTURES(group, set_up, tear_down, NULL, NULL)
 
@@ -77,7 +76,7 @@ void test_add_fixtures(struct test_fixtures *fixtures);
     }                                                                                    \
     struct test_fixtures
 
-/* For doubles, since cmocka compares floats. */
+/* Compare doubles; cmocka compares only floats. */
 #define assert_near(got, want, within)                                                   \
     do {                                                                                 \
         double near_got = (got), near_want = (want);                                     \
@@ -85,8 +84,8 @@ void test_add_fixtures(struct test_fixtures *fixtures);
             fail_msg("%s is %.15g, not %.15g", #got, near_got, near_want);               \
     } while (0)
 
-/* How many of `full` seeds a test of statistics tries: a tenth under a sanitizer, whose
- * findings do not depend on the seed. */
+/* The number of seeds that a statistical test tries: `full`, or a tenth under a
+ * sanitizer, whose findings do not depend on the seed. */
 size_t test_seeds(size_t full);
 
 #endif

@@ -37,7 +37,8 @@ TEST(says_what_it_can_not_do)
     struct error err;
 
     assert_int_equal(affinity_apply("0,", &err), -1);
-    assert_string_equal(err.text, "environment: RINGBENCH_CPUS=0, must be such as 0,2-3");
+    assert_string_equal(err.text,
+                        "environment: RINGBENCH_CPUS=0, must be a list like 0,2-3");
     assert_int_equal(affinity_apply("9000", &err), -1);
     assert_int_equal(affinity_apply("8191", &err), -1);
     assert_non_null(strstr(err.text, "RINGBENCH_CPUS=8191: Invalid argument"));

@@ -96,7 +96,7 @@ static void assert_bound(const void *table, size_t end, const struct since *sinc
 
 static void skip_or_fail(const struct error *err)
 {
-    if (!strstr(err->text, "can't load it"))
+    if (!strstr(err->text, "cannot load the library"))
         fail_msg("%s", err->text);
     print_message("not tried: %s\n", err->text);
     skip();

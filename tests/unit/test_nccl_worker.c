@@ -555,10 +555,12 @@ TEST(the_probe_says_what_is_missing)
     assert_unavailable("no_device", "no GPU");
     assert_unavailable("nccl=21605", "version 2.16.5, 2.18");
     setenv("RINGBENCH_NCCL_LIB", "/no/such/libnccl.so.2", 1);
-    assert_unavailable("devices=1", "NCCL: can't load it: /no/such/libnccl.so.2");
+    assert_unavailable("devices=1",
+                       "NCCL: cannot load the library: /no/such/libnccl.so.2");
     setenv("RINGBENCH_NCCL_LIB", EMULATED_NCCL, 1);
     setenv("RINGBENCH_CUDART_LIB", "/no/such/libcudart.so", 1);
-    assert_unavailable("devices=1", "CUDA runtime: can't load it: /no/such/libcudart.so");
+    assert_unavailable("devices=1",
+                       "CUDA runtime: cannot load the library: /no/such/libcudart.so");
     setenv("RINGBENCH_CUDART_LIB", EMULATED_CUDART, 1);
 }
 

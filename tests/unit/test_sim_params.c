@@ -49,16 +49,16 @@ TEST(errors_name_the_variable)
     static const struct {
         const char *variable, *names;
     } samples[] = {
-        {"SIM_BANDWITH=1", "SIM_BANDWITH is no variable of the simulation"},
+        {"SIM_BANDWITH=1", "SIM_BANDWITH is not a variable of the simulation"},
         {"SIM_RING_US=fast", "SIM_RING_US=fast must be a number from 0 to 1e+09"},
         {"SIM_RING_US=", "SIM_RING_US= 0 1e+09"},
         {"SIM_RING_US=nan", "SIM_RING_US=nan 0 1e+09"},
         {"SIM_RING_US=1 ", "SIM_RING_US=1 0 1e+09"},
         {"SIM_RING_GBS=0", "SIM_RING_GBS=0 1e-06 1e+09"},
         {"SIM_NOISE=-1", "SIM_NOISE=-1 0 2"},
-        {"NCCL_ALGO=ring,nvls", "NCCL_ALGO=ring,nvls \"nvls\" Ring, Tree"},
-        {"NCCL_ALGO=allreduce:tree", "\"allreduce:tree\" Ring, Tree"},
-        {"NCCL_ALGO=P2P", "\"P2P\" Ring, Tree"},
+        {"NCCL_ALGO=ring,nvls", "NCCL_ALGO=ring,nvls \"nvls\" Ring Tree"},
+        {"NCCL_ALGO=allreduce:tree", "\"allreduce:tree\" Ring Tree"},
+        {"NCCL_ALGO=P2P", "\"P2P\" Ring Tree"},
         {"NCCL_ALGO=^ring,tree", "NCCL_ALGO=^ring,tree Ring Tree"},
         {"SIM_SLOW=n1", "SIM_SLOW 'n1' PLACE:FACTOR"},
         {"SIM_SLOW=n1:0.5,n2:", "SIM_SLOW 'n2:' PLACE:FACTOR"},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* affinity.c - the CPUs that the agent has given to this rank */
+/* affinity.c - bind this rank to the CPUs that the agent assigned */
 #include "agent/worker/base/affinity.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "common/base/cpu_list.h"
 #include "common/base/this_machine.h"
 
-/* -1: it is no list, or of no machine that there is. */
+/* -1: not a list of CPUs, or a CPU number that is too large. */
 static int parse(const char *text, cpu_set_t *set, size_t size)
 {
     unsigned first, last;
@@ -38,9 +38,9 @@ int affinity_apply(const char *cpus, struct error *err)
         return error_set(err, ERROR_MEMORY, "out of memory");
     CPU_ZERO_S(size, set);
     if (parse(cpus, set, size))
-        status =
-            error_set(err, ERROR_INVALID,
-                      "environment: RINGBENCH_CPUS=%.64s must be such as 0,2-3", cpus);
+        status = error_set(err, ERROR_INVALID,
+                           "environment: RINGBENCH_CPUS=%.64s must be a list like 0,2-3",
+                           cpus);
     else if (sched_setaffinity(0, size, set))
         status = error_set_errno(err, ERROR_INVALID, errno,
                                  "environment: RINGBENCH_CPUS=%.64s", cpus);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* affinity.h - the CPUs that the agent has given to this rank */
+/* affinity.h - bind this rank to the CPUs that the agent assigned */
 #ifndef RINGBENCH_WORKER_AFFINITY_H
 #define RINGBENCH_WORKER_AFFINITY_H
 
@@ -7,14 +7,14 @@
 
 #include "common/base/error.h"
 
-/* Keep this thread, and those that it starts, on CPUs such as "0,2-3"; NULL: wherever it
- * may run now. Before any other thread is started. */
+/* Bind this thread and its later children to CPUs like "0,2-3"; NULL: no change. Call
+ * before other threads start. */
 int affinity_apply(const char *cpus, struct error *err);
 
-/* Whether the agent has given CPUs: then no two ranks of this host want the same core. */
+/* True if the agent assigned CPUs. Then no two ranks of this host share a core. */
 bool affinity_is_given(void);
 
-/* What it gave (RINGBENCH_CPUS), or NULL. */
+/* The assigned CPUs (RINGBENCH_CPUS), or NULL. */
 const char *affinity_given(void);
 
 #endif

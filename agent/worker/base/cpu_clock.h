@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cpu_clock.h - how fast the core runs that this thread is on */
+/* cpu_clock.h - the clock rate of this thread's core */
 #ifndef RINGBENCH_WORKER_CPU_CLOCK_H
 #define RINGBENCH_WORKER_CPU_CLOCK_H
 
-/* In MHz, as cpufreq tells; NAN where it does not, as in most virtual machines. `root` is
- * put before the path, "" for this host. Reads a file. */
+/* The rate in MHz from cpufreq. NAN without cpufreq, as in most virtual machines. `root`
+ * is the prefix of the path, "" for this host. Reads a file. */
 double cpu_clock_mhz(const char *root);
 
 #endif

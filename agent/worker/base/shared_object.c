@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shared_object.c - a library that is looked for at run time, and its functions */
+/* shared_object.c - find and load a library at run time, and bind its functions */
 #include "agent/worker/base/shared_object.h"
 
 #include <dlfcn.h>
@@ -11,8 +11,8 @@
 
 #define PYTHON "/lib/python3*/{site,dist}-packages/{nvidia/*/lib,torch/lib}"
 
-/* Folders, in glob's words, below what a variable names; NULL: none. What the environment
- * chose comes first. */
+/* Glob patterns of folders, below the path in a variable or, with NULL, absolute. The
+ * environment's choices come first. */
 static const struct place {
     const char *variable, *folders;
 } places[] = {
@@ -37,7 +37,7 @@ struct search {
     shared_object_check *check;
     void *arg;
     bool has_refused;
-    char tried[512]; /* and why it would not do */
+    char tried[512]; /* the libraries tried, with reasons */
 };
 
 static void note(struct search *search, const char *why)
@@ -48,7 +48,7 @@ static void note(struct search *search, const char *why)
              why);
 }
 
-/* A refused library stays loaded: see shared_object.h. */
+/* Returns the handle, or NULL if the check refuses it. */
 static void *accept(struct search *search, void *handle)
 {
     struct error why = {0};
@@ -60,8 +60,7 @@ static void *accept(struct search *search, void *handle)
     return NULL;
 }
 
-/* The last of what a place has under that name, the newest where folders have versions.
- */
+/* Try the files of a place in reverse order, so that the newest version comes first. */
 static void *open_at(struct search *search, const struct place *place, const char *name)
 {
     const char *root = place->variable ? getenv(place->variable) : "";
@@ -120,10 +119,10 @@ void *shared_object_open(const char *override, const char *const *names,
         error_set(err, ERROR_UNSUPPORTED, "%s", search.tried);
         return NULL;
     }
-    error_set(err, ERROR_UNSUPPORTED, "can't load it: %s%s", search.tried,
+    error_set(err, ERROR_UNSUPPORTED, "cannot load the library: %s%s", search.tried,
               is_forced ? ""
-                        : "; nor is it below CUDA_HOME, NCCL_HOME, /opt, "
-                          "conda or Python's packages");
+                        : "; not found below CUDA_HOME, NCCL_HOME, /opt, "
+                          "conda or Python packages either");
     return NULL;
 }
 
@@ -140,10 +139,10 @@ int shared_object_bind(void *handle, const struct shared_symbol *symbols, size_t
     for (size_t i = 0; i < n; i++) {
         void *address = find(handle, &symbols[i]);
         if (!address && !symbols[i].is_optional) {
-            return error_set(err, ERROR_UNSUPPORTED, "it has no function %s",
+            return error_set(err, ERROR_UNSUPPORTED, "the library has no function %s",
                              symbols[i].name);
         }
-        /* A function pointer has the size of a data pointer wherever dlsym exists. */
+        /* POSIX's dlsym implies that function and data pointers have the same size. */
         memcpy((char *)table + symbols[i].offset, &address, sizeof(address));
     }
     return 0;

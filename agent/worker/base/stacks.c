@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stacks.c - what every thread of this process is doing, on stderr, upon SIGUSR2 */
+/* stacks.c - print the stacks of all threads of this process on SIGUSR2 */
 #include "agent/worker/base/stacks.h"
 
 #include <dirent.h>
@@ -24,26 +24,26 @@
 #include "agent/worker/base/thread.h"
 #include "common/base/clock.h"
 
-#define ANSWER_MS 1000 /* for threads to take the signal */
+#define ANSWER_MS 1000 /* limit for a thread to handle the signal */
 #define LINE_BYTES 256
 
 enum answer_state {
     ANSWER_NONE,
     ANSWER_ASKED,
-    ANSWER_COMING, /* the thread is writing it */
+    ANSWER_COMING, /* the thread is writing its frames */
     ANSWER_HERE
 };
 
 struct answer {
     atomic_int state, tid;
-    uintptr_t at; /* where the signal met it, 0: not known */
+    uintptr_t at; /* interrupted instruction; 0: not known */
     int n;
     void *frames[STACKS_FRAMES_MAX];
 };
 
-/* A signal handler gets no pointer of ours. */
+/* Global, because a signal handler has no argument of its own. */
 static struct {
-    sem_t questions;
+    sem_t requests;
     struct answer answers[STACKS_THREADS_MAX];
 } stacks;
 
@@ -52,12 +52,12 @@ int stacks_signal(void)
     return SIGRTMIN + 7;
 }
 
-static void on_question(int signum)
+static void on_request(int signum)
 {
     int saved = errno;
 
     (void)signum;
-    sem_post(&stacks.questions);
+    sem_post(&stacks.requests);
     errno = saved;
 }
 
@@ -73,7 +73,7 @@ static uintptr_t interrupted_at(const ucontext_t *context)
 #endif
 }
 
-static void on_asked(int signum, siginfo_t *info, void *context)
+static void on_query(int signum, siginfo_t *info, void *context)
 {
     int saved = errno, tid = gettid();
 
@@ -94,8 +94,8 @@ static void on_asked(int signum, siginfo_t *info, void *context)
     errno = saved;
 }
 
-/* One line, by one call, so that lines of other threads don't get in between. */
-__attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
+/* Write a line with a single call, so that other threads' output cannot split it. */
+__attribute__((format(printf, 1, 2))) static void print(const char *format, ...)
 {
     char line[LINE_BYTES];
     va_list args;
@@ -107,10 +107,10 @@ __attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
     len = strlen(line);
     line[len] = '\n';
     if (write(STDERR_FILENO, line, len + 1) < 0)
-        return; /* there is nowhere else to say it */
+        return; /* there is no other place to report this */
 }
 
-/* The first line of a thread's file under /proc; "" where there is none. */
+/* The first line of a thread's file in /proc; "" if there is none. */
 static void read_of_thread(int tid, const char *file, char *out, size_t size)
 {
     char path[64];
@@ -137,9 +137,9 @@ static char state_of(int tid)
     return end && end[1] ? end[2] : '?';
 }
 
-/* ---- Asking ---- */
+/* ---- Query the threads ---- */
 
-/* An answer that still comes to an earlier question is left alone. */
+/* An entry that a thread may still write for an earlier request is not reused. */
 static struct answer *free_answer(void)
 {
     for (size_t i = 0; i < STACKS_THREADS_MAX; i++)
@@ -148,7 +148,7 @@ static struct answer *free_answer(void)
     return NULL;
 }
 
-static void ask(int tid)
+static void query(int tid)
 {
     struct answer *answer = free_answer();
 
@@ -157,13 +157,13 @@ static void ask(int tid)
     atomic_store(&answer->tid, tid);
     atomic_store(&answer->state, ANSWER_ASKED);
     if (tgkill(getpid(), tid, stacks_signal()))
-        atomic_store(&answer->state, ANSWER_NONE); /* it has just ended */
+        atomic_store(&answer->state, ANSWER_NONE); /* the thread has just ended */
 }
 
-/* Ask every thread but this one. Returns how many there are. */
-static size_t ask_all(void)
+/* Query all threads except this one. Returns their number. */
+static size_t query_all(void)
 {
-    /* readdir would allocate. */
+    /* Not readdir, which allocates memory. */
     _Alignas(struct dirent64) char entries[2048];
     int fd = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     size_t threads = 0;
@@ -178,7 +178,7 @@ static size_t ask_all(void)
             if (tid <= 0 || tid == gettid())
                 continue;
             threads++;
-            ask(tid);
+            query(tid);
         }
     }
     if (fd >= 0)
@@ -206,9 +206,9 @@ static void await_answers(void)
         nanosleep(&pause, NULL);
 }
 
-/* ---- Telling ---- */
+/* ---- Print the answers ---- */
 
-/* The handler's own frames come first. */
+/* Skip the frames of the signal handler. */
 static int first_frame(const struct answer *answer)
 {
     for (int i = 0; i < answer->n; i++)
@@ -217,12 +217,12 @@ static int first_frame(const struct answer *answer)
     return 0;
 }
 
-static void tell_frames(const struct answer *answer)
+static void print_frames(const struct answer *answer)
 {
     int first = first_frame(answer);
 
     for (int i = first; i < answer->n; i++) {
-        /* A caller's frame has the address behind the call, maybe of the next function.
+        /* A caller's frame holds the return address, which may be in the next function.
          */
         uintptr_t back = i > first ? 1 : 0;
         struct symbol symbol;
@@ -231,28 +231,28 @@ static void tell_frames(const struct answer *answer)
         symbol_find((uintptr_t)answer->frames[i] - back, &symbol);
         snprintf(name, sizeof(name), "%s+0x%zx", symbol.name,
                  (size_t)(symbol.into + back));
-        say("  #%d %s (%s+0x%zx)", i - first, symbol.name[0] ? name : "?", symbol.module,
-            (size_t)(symbol.offset + back));
+        print("  #%d %s (%s+0x%zx)", i - first, symbol.name[0] ? name : "?",
+              symbol.module, (size_t)(symbol.offset + back));
     }
 }
 
-static void tell_thread(struct answer *answer, const char *name)
+static void print_thread(struct answer *answer, const char *name)
 {
     int tid = atomic_load(&answer->tid), asked = ANSWER_ASKED;
     char where[64];
 
-    say("thread %d (%s), state %c", tid, name, state_of(tid));
+    print("thread %d (%s), state %c", tid, name, state_of(tid));
     if (atomic_load(&answer->state) == ANSWER_HERE) {
-        tell_frames(answer);
+        print_frames(answer);
         atomic_store(&answer->state, ANSWER_NONE);
         return;
     }
     read_of_thread(tid, "wchan", where, sizeof(where));
     bool is_known = where[0] && strcmp(where, "0") != 0;
 
-    say("  no answer in %d ms%s%s", ANSWER_MS, is_known ? ", in " : "",
-        is_known ? where : "");
-    /* Too late now; but one that is being written stays the thread's. */
+    print("  no answer in %d ms%s%s", ANSWER_MS, is_known ? ", in " : "",
+          is_known ? where : "");
+    /* Withdraw the query, unless the thread is writing its answer. */
     atomic_compare_exchange_strong(&answer->state, &asked, ANSWER_NONE);
 }
 
@@ -264,13 +264,13 @@ static void read_name(int tid, char *name, size_t size)
         read_of_thread(tid, "comm", name, size);
 }
 
-static void tell_all(void)
+static void print_all(void)
 {
-    size_t threads = ask_all(), told = 0;
+    size_t threads = query_all(), printed = 0;
 
     await_answers();
-    say("%zu threads of process %d", threads, (int)getpid());
-    /* The worker's own thread comes first. */
+    print("%zu threads of process %d", threads, (int)getpid());
+    /* The main thread comes first. */
     for (int is_other = 0; is_other <= 1; is_other++) {
         for (size_t i = 0; i < STACKS_THREADS_MAX; i++) {
             struct answer *answer = &stacks.answers[i];
@@ -280,22 +280,22 @@ static void tell_all(void)
             if (atomic_load(&answer->state) != ANSWER_NONE &&
                 (tid != getpid()) == is_other) {
                 read_name(tid, name, sizeof(name));
-                tell_thread(answer, name);
-                told++;
+                print_thread(answer, name);
+                printed++;
             }
         }
     }
-    if (threads > told)
-        say("%zu more threads are left out", threads - told);
-    say("end");
+    if (threads > printed)
+        print("%zu more threads are left out", threads - printed);
+    print("end");
 }
 
 static void *serve(void *arg)
 {
     (void)arg;
     for (;;)
-        if (sem_wait(&stacks.questions) == 0)
-            tell_all();
+        if (sem_wait(&stacks.requests) == 0)
+            print_all();
     return NULL;
 }
 
@@ -303,11 +303,11 @@ static void *serve(void *arg)
 
 static int start_thread(void)
 {
-    sigset_t all_but_it, before, question;
+    sigset_t all_but_it, before, request;
     pthread_t thread;
 
-    sigemptyset(&question);
-    sigaddset(&question, SIGUSR2);
+    sigemptyset(&request);
+    sigaddset(&request, SIGUSR2);
     sigfillset(&all_but_it);
     sigdelset(&all_but_it, SIGUSR2);
     pthread_sigmask(SIG_SETMASK, &all_but_it, &before);
@@ -317,25 +317,25 @@ static int start_thread(void)
         return status;
     pthread_setname_np(thread, "stacks");
     pthread_detach(thread);
-    /* Of all threads only that one takes it. */
-    return pthread_sigmask(SIG_BLOCK, &question, NULL);
+    /* Block it here, so that only that thread receives it. */
+    return pthread_sigmask(SIG_BLOCK, &request, NULL);
 }
 
 int stacks_start(struct error *err)
 {
-    struct sigaction asked = {.sa_sigaction = on_asked,
-                              .sa_flags = SA_SIGINFO | SA_RESTART};
-    struct sigaction question = {.sa_handler = on_question, .sa_flags = SA_RESTART};
+    struct sigaction query_action = {.sa_sigaction = on_query,
+                                     .sa_flags = SA_SIGINFO | SA_RESTART};
+    struct sigaction request_action = {.sa_handler = on_request, .sa_flags = SA_RESTART};
     void *frame;
 
-    /* The first call loads libgcc, which allocates. */
+    /* The first call of backtrace() loads libgcc, which allocates memory. */
     backtrace(&frame, 1);
-    sem_init(&stacks.questions, 0, 0);
-    sigaction(stacks_signal(), &asked, NULL);
+    sem_init(&stacks.requests, 0, 0);
+    sigaction(stacks_signal(), &query_action, NULL);
     int status = start_thread();
 
     if (status)
         return error_set_errno(err, ERROR_INTERNAL, status, "thread for stacks");
-    sigaction(SIGUSR2, &question, NULL);
+    sigaction(SIGUSR2, &request_action, NULL);
     return 0;
 }

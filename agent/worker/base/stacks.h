@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stacks.h - what every thread of this process is doing, on stderr, upon SIGUSR2
+/* stacks.h - print the stacks of all threads of this process on SIGUSR2, to stderr
  *
- * A thread of its own waits for the question, since the worker's may be stuck where it
- * takes no signal. It asks all others at once by a real-time signal, whose handler keeps
- * the addresses of the thread's frames; their names are looked up afterwards, out of the
- * handler. Neither allocates memory nor takes the dynamic linker's lock, which a thread
- * that is stuck may hold. Exported functions have names; others are "?". What is printed,
- * the thread that says most first:
+ * A separate thread waits for SIGUSR2, because the main thread may hang where it handles
+ * no signal. It sends all other threads a real-time signal. The signal's handler stores
+ * the addresses of the thread's frames; the separate thread looks up their names. Neither
+ * allocates memory or takes the dynamic linker's lock, which a hanging thread may hold.
+ * Exported functions have names, others are "?". The main thread is printed first:
  *
  *     stack: 3 threads of process 4711
  *     stack: thread 4711 (main), state S
@@ -24,13 +23,13 @@
 #include "common/base/error.h"
 
 #define STACKS_THREADS_MAX 64
-#define STACKS_FRAMES_MAX 32 /* of a thread */
+#define STACKS_FRAMES_MAX 32 /* per thread */
 
-/* From the worker's first thread, before it starts others: SIGUSR2 is blocked in it and
- * in those that it starts. To be called once; lasts as long as the process. */
+/* Call once, from the main thread before it starts others. Blocks SIGUSR2 in the main
+ * thread and its later children. Stays active until the process ends. */
 int stacks_start(struct error *err);
 
-/* The signal that asks a thread; not to be blocked. */
+/* The signal that queries a thread. Threads must not block it. */
 int stacks_signal(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* symbols.c - which exported function an address belongs to, and which file */
+/* symbols.c - find the exported function and the file of an address */
 #include "agent/worker/base/symbols.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What a module's dynamic section points to. */
+/* Tables that a module's dynamic section points to. */
 struct tables {
     const ElfW(Sym) * symbols;
     const char *names;
@@ -21,7 +21,8 @@ struct search {
     struct symbol *symbol;
 };
 
-/* How many symbols a DT_GNU_HASH table covers: the last chain ends with the last one. */
+/* Number of symbols that a DT_GNU_HASH table covers: the last chain ends with the last
+ * symbol. */
 static size_t count_symbols(const uint32_t *hash)
 {
     uint32_t n_buckets = hash[0], first = hash[1], bloom_words = hash[2], last = 0;
@@ -37,7 +38,7 @@ static size_t count_symbols(const uint32_t *hash)
     return (size_t)last + 1;
 }
 
-/* The linker replaces offsets by addresses, but not in all modules. */
+/* The dynamic linker replaces offsets by addresses, but not in all modules. */
 static const void *place(const struct dl_phdr_info *info, ElfW(Addr) at)
 {
     /* NOLINTNEXTLINE(performance-no-int-to-ptr) */

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* symbols.h - which exported function an address belongs to, and which file
+/* symbols.h - find the exported function and the file of an address
  *
- * dladdr and backtrace_symbols_fd wait for the lock that a thread holds while it is stuck
- * in dlopen. This reads the same tables, which the linker has in memory, without it. It
- * allocates no memory. */
+ * dladdr and backtrace_symbols_fd wait for the dynamic linker's lock, which a thread that
+ * hangs in dlopen holds. This reads the same tables without that lock and allocates no
+ * memory. */
 #ifndef RINGBENCH_WORKER_BASE_SYMBOLS_H
 #define RINGBENCH_WORKER_BASE_SYMBOLS_H
 
 #include <stdint.h>
 
 struct symbol {
-    char module[64];  /* the file's name without its folders; "?": not known */
-    char name[80];    /* the function's; "": it is not exported */
-    uintptr_t into;   /* bytes into the function */
-    uintptr_t offset; /* bytes into the module, as addr2line takes it */
+    char module[64];  /* the file's base name; "?": not known */
+    char name[80];    /* the function's name; "": not exported */
+    uintptr_t into;   /* offset in the function */
+    uintptr_t offset; /* offset in the module, for addr2line */
 };
 
 void symbol_find(uintptr_t address, struct symbol *symbol);

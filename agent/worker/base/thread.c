@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* thread.c - threads that a worker has beside its own */
+/* thread.c - start additional threads of a worker */
 #include "agent/worker/base/thread.h"
 
 #include <signal.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* thread.h - threads that a worker has beside its own */
+/* thread.h - start additional threads of a worker */
 #ifndef RINGBENCH_WORKER_BASE_THREAD_H
 #define RINGBENCH_WORKER_BASE_THREAD_H
 
 #include <pthread.h>
 
-/* Start a thread that takes no signals, which are the worker's own thread's, but for the
- * one that asks for its stack. `name` (15 bytes at most) is what ps and stacks call it.
- * Returns 0 or an errno value. */
+/* Start a thread that blocks all signals except stacks_signal(): the main thread handles
+ * the others. `name`, at most 15 bytes, appears in ps and in printed stacks. Returns 0 or
+ * an errno value. */
 int thread_start(pthread_t *thread, const char *name, void *(*run)(void *), void *arg);
 
 #endif

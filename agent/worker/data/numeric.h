@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* numeric.h - the small floating point formats: to float exactly, and back with rounding
- * to nearest even. Written without branches so that compilers turn loops of them into
- * vector code.
+/* numeric.h - conversions of small floating-point formats: to float exactly, and from
+ * float with rounding to nearest even. There are no branches, so that compilers can
+ * vectorize.
  *
  * float16 overflows to infinity (IEEE 754). The 8-bit formats (OCP "E4M3", which has no
  * infinity, and "E5M2") saturate at their largest value, as NVIDIA's conversions do. */
@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Compiled for the CPU, and by nvcc for both sides. */
+/* nvcc compiles these functions for host and device. */
 #ifdef __CUDACC__
 #define NUMERIC_FN static inline __host__ __device__
 #else
@@ -32,9 +32,9 @@ NUMERIC_FN float numeric_float(uint32_t bits)
     return value;
 }
 
-/* |value| with exponent bias `bias` and `man` mantissa bits; value finite and not above
- * the format's largest number but for rounding. Below the smallest normal number the
- * addition of a power of two does the rounding. */
+/* Encode |value| with exponent bias `bias` and `man` mantissa bits. abs: bits of a finite
+ * value, not above the format's largest number before rounding. Below the smallest normal
+ * number, adding a power of two rounds to the format's precision. */
 NUMERIC_FN uint32_t numeric_encode(uint32_t abs, int man, int bias)
 {
     int shift = 23 - man;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pattern.c - what the buffers hold when a result is checked */
+/* pattern.c - input data and expected results of checks */
 #include "agent/worker/data/pattern.h"
 
 #include <assert.h>
@@ -11,13 +11,13 @@
 #include "agent/worker/data/pattern_math.h"
 #include "common/base/memory.h"
 
-#define BLOCK 256 /* elements converted at a time */
+#define BLOCK 256 /* elements converted together */
 
-/* What a floating point type can hold exactly. Exponents leave a factor of four on either
- * side for products. */
+/* The numbers that a floating-point type holds exactly. Exponents leave a factor of four
+ * at both ends, for products. */
 struct float_range {
-    int bits;                       /* of the significand, with the implicit one */
-    int exponent_min, exponent_max; /* of a scale that multiplies at most 2^bits */
+    int bits;                       /* significand, including the implicit bit */
+    int exponent_min, exponent_max; /* of a scale for integers up to 2^bits */
 };
 
 static const struct float_range float_ranges[DTYPE_COUNT] = {
@@ -37,8 +37,8 @@ static const struct integer_range integer_ranges[DTYPE_COUNT] = {
     [DTYPE_INT64] = {64, true}, [DTYPE_UINT64] = {64, false},
 };
 
-/* Small whole numbers with a total of at most `budget`: 1, 2, 3 in turn if they fit, else
- * ones, spread out with zeros between them when even these do not. */
+/* Small integers with a total of at most `budget`: 1, 2, 3 repeatedly if that fits, else
+ * ones. If n ones do not fit either, zeros separate them. */
 static void small_numbers(int n, uint64_t budget, uint64_t *out)
 {
     uint64_t n64 = (uint64_t)n;
@@ -65,8 +65,8 @@ static void float_table_sum(struct pattern *pattern, uint64_t *scratch)
     pattern->mantissas = total > 0 ? budget / total : 0;
 }
 
-/* Libraries that scale before they add round each term: two terms keep that to a few
- * units in the last place, whatever the number of ranks. */
+/* Libraries that scale before adding round each term. With only two non-zero terms the
+ * error is a few units in the last place for any number of ranks. */
 static void float_table_avg(struct pattern *pattern)
 {
     pattern->table[0] = 1;
@@ -115,14 +115,14 @@ static void integer_table_odd(struct pattern *pattern, bool product)
         if (product && i == 0)
             value = 1;
         else if (!product && i == 0 && pattern->n % 2 == 0)
-            value++; /* an odd total, so that no scale times it is always zero */
+            value++; /* an odd total: its product with a scale is not always zero */
         pattern->integers[i] = value;
         pattern->integer_total =
             product ? pattern->integer_total * value : pattern->integer_total + value;
     }
 }
 
-/* Averages must not overflow: positive numbers whose total fits. */
+/* Averages must not overflow: use positive numbers whose total fits. */
 static void integer_table_avg(struct pattern *pattern)
 {
     const struct integer_range *range = &integer_ranges[pattern->type];
@@ -262,7 +262,7 @@ static void store_integers(size_t size, const uint64_t *values, size_t count, vo
     }
 }
 
-/* rank -1: the reduced values. */
+/* rank -1: the reduction's result. */
 static void generate(const struct pattern *pattern, int rank, uint64_t first,
                      size_t count, void *out)
 {

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pattern.h - what the buffers hold when a result is checked
+/* pattern.h - input data and expected results of checks
  *
- * An input is a function of (seed, rank, index) and so is the expected result; neither
- * needs another rank's data. Every result is exact whatever the order of the reduction:
+ * Input and expected result are functions of (seed, rank, index), so a rank needs no
+ * other rank's data. Results are exact for every order of the reduction:
  *
- * - Each rank has a position, its number rotated by a hash of the index, and each
- * position a small whole number p from a table. sum, avg: the input is s * p, with s a
- * scale hashed from the index, and the result s * P with P the table's total. The sizes
- * are chosen so that |s * any partial sum| has no more significant bits than the type.
- *   Where there are more ranks than that allows the other positions are zero, and for
- * avg of floating point numbers all but two: libraries that scale inputs round each term.
+ * - A rank's position is its number rotated by a hash of the index. A table gives each
+ *   position a small integer p.
+ * - sum, avg: the input is s * p, where s is a scale hashed from the index. The result is
+ *   s * P with the table's total P. No partial sum has more significant bits than the
+ * type. With too many ranks for that, further positions are zero. For avg of
+ * floating-point types all but two are zero, because libraries that scale inputs round
+ * each term.
  * - mulsum: the same terms, each divided by its rank's scalar beforehand.
- * - prod: position 0 holds s, the others powers of two whose product stays within a
- *   factor of four, and -1.
- * - min, max: s * p with distinct p and s a power of two, or for integers s + p.
- * - Integer sum and prod are taken modulo the type's range with odd tables.
- * - Where nothing is reduced the elements are hashed bits of (seed, source rank, index).
- */
+ * - prod: position 0 has s. The others have -1 and powers of two whose product stays
+ * within a factor of four.
+ * - min, max: s * p with distinct p and s a power of two; for integers s + p.
+ * - Integer sum and prod wrap around. Their tables are odd.
+ * - Without a reduction, elements are hashed bits of (seed, source rank, index). */
 #ifndef RINGBENCH_WORKER_DATA_PATTERN_H
 #define RINGBENCH_WORKER_DATA_PATTERN_H
 
@@ -31,33 +31,33 @@
 
 struct pattern;
 
-/* redop -1: nothing is reduced. n: ranks, 1 or more. */
+/* redop -1: no reduction. n >= 1: ranks. */
 struct pattern *pattern_create(enum dtype type, int redop, int n, uint64_t seed);
 void pattern_destroy(struct pattern *pattern);
 
-/* Elements first .. first + count - 1 of what `rank` sends. */
+/* Elements first .. first + count - 1 of the input of `rank`. */
 void pattern_input(const struct pattern *pattern, int rank, uint64_t first, size_t count,
                    void *out);
 
-/* Elements of a receive buffer of `rank` after a collective of `count` elements. `kind`
- * must agree with the redop. For ranks that receive nothing see pattern_receives(). */
+/* Elements first .. first + count - 1 of the receive buffer of `rank`, after a collective
+ * of call_count elements. `kind` must match redop. Only if pattern_receives(). */
 void pattern_expected(const struct pattern *pattern, enum collective_kind kind, int rank,
                       int root, size_t call_count, uint64_t first, size_t count,
                       void *out);
 
-/* Whether the rank's receive buffer holds a result: only the root's does in a rooted
- * reduce or gather. */
+/* True if the rank's receive buffer gets a result. In reduce and gather only the root's
+ * does. */
 bool pattern_receives(enum collective_kind kind, int rank, int root);
 
-/* Distance of two elements in units in the last place; 0 when equal, UINT64_MAX when they
- * cannot be compared (integers, NaN, other sign). */
+/* Distance of two elements in units in the last place. 0: equal. UINT64_MAX: unequal
+ * integers, NaN, or different signs. */
 uint64_t pattern_distance(enum dtype type, const void *a, const void *b);
 
-/* An element as text: decimal for numbers, exact; "0x.." for NaN. Returns text. */
+/* An element as text: exact decimal numbers, "0x.." for NaN. Returns text. */
 const char *pattern_format(enum dtype type, const void *element,
                            char text[PATTERN_TEXT_MAX]);
 
-/* What mulsum multiplies the rank's input with before it is added. */
+/* The scalar by which mulsum multiplies the rank's input. */
 void pattern_scalar(enum dtype type, int rank, void *element);
 
 #endif

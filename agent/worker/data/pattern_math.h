@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pattern_math.h - the arithmetic of pattern.h, element by element, for CPU and GPU
+/* pattern_math.h - the arithmetic of pattern.h for single elements, on CPU and GPU
  *
- * The same source is compiled for both, so that what a GPU expects is what the host does.
- * pattern.c fills struct pattern; nothing here needs memory but its two tables. */
+ * Both compile the same source, so they expect the same results. pattern.c fills struct
+ * pattern. Only its two tables need memory. */
 #ifndef RINGBENCH_WORKER_DATA_PATTERN_MATH_H
 #define RINGBENCH_WORKER_DATA_PATTERN_MATH_H
 
@@ -20,14 +20,14 @@ struct pattern {
     int redop, n;
     uint64_t seed;
     bool is_float, is_signed;
-    int bits; /* of an integer, or of a significand with the implicit one */
-    int exponent_min, exponent_max; /* of a scale that multiplies at most 2^bits */
-    /* Floating point: value = sign * mantissa * 2^exponent * table. */
-    uint64_t mantissas;            /* 1 .. this */
+    int bits; /* of an integer, or of a significand including the implicit bit */
+    int exponent_min, exponent_max; /* of a scale for integers up to 2^bits */
+    /* Floating point: value = sign * mantissa * 2^exponent * table[position]. */
+    uint64_t mantissas;            /* largest mantissa; the smallest is 1 */
     double least, greatest, total; /* of the table */
-    /* Integers */
-    uint64_t scales; /* avg: 1 .. this */
-    int64_t spread;  /* min, max: table within -spread .. spread */
+    /* Integers. */
+    uint64_t scales; /* avg: largest scale; the smallest is 1 */
+    int64_t spread;  /* min, max: the table is within -spread .. spread */
     uint64_t integer_total;
     double *table;
     uint64_t *integers;
@@ -47,7 +47,7 @@ NUMERIC_FN uint64_t pattern_hash(uint64_t seed, uint64_t index)
     return pattern_mix(seed + (index + 1) * UINT64_C(0x9e3779b97f4a7c15));
 }
 
-/* 0 .. n-1 from the hash's upper half. */
+/* Map the hash's upper half to 0 .. n-1. */
 NUMERIC_FN uint32_t pattern_scale_to(uint64_t hash, uint32_t n)
 {
     return (uint32_t)(((hash >> 32) * n) >> 32);
@@ -67,16 +67,15 @@ NUMERIC_FN double pattern_float_scale(const struct pattern *pattern, uint64_t ha
     uint64_t mantissa = 1 + (second & 0xffffffffu) % pattern->mantissas;
     double value = (double)mantissa * (hash & 1 ? -1.0 : 1.0);
 
-    /* 2^exponent, put together from its bits. */
+    /* 2^exponent, from its bits. */
     uint64_t bits = (uint64_t)(1023 + exponent) << 52;
     double power;
     memcpy(&power, &bits, sizeof(power));
     return value * power;
 }
 
-/* mulsum: what a rank's scalar undoes, and the scalar itself: 2 and 1/2 by turns, which
- * lose nothing in floating point; 3 and 5 in integers, whose inverses modulo 2^64 are
- * those modulo the smaller powers too. */
+/* Scalars of mulsum. In floating point 2 and 1/2, which are exact, for even and odd
+ * ranks. In integers 3 and 5, whose inverses modulo 2^64 also hold for narrower types. */
 NUMERIC_FN double pattern_float_scalar(int rank)
 {
     return rank % 2 == 0 ? 2.0 : 0.5;
@@ -120,7 +119,7 @@ NUMERIC_FN double pattern_float_reduced(const struct pattern *pattern, uint64_t 
     }
 }
 
-/* min, max: a number with room for the table on both sides. */
+/* min, max: a random number at least `spread` from both ends of the type's range. */
 NUMERIC_FN uint64_t pattern_integer_base(const struct pattern *pattern, uint64_t hash)
 {
     int bits = pattern->bits;
@@ -175,7 +174,7 @@ NUMERIC_FN uint64_t pattern_integer_reduced(const struct pattern *pattern, uint6
     }
 }
 
-/* The bits of a number in its type, in the low bytes. */
+/* The bits of a floating-point number in its type, in the low bytes. */
 NUMERIC_FN uint64_t pattern_encode(enum dtype type, double value)
 {
     float single = (float)value;
@@ -230,7 +229,7 @@ NUMERIC_FN uint64_t pattern_load(unsigned element, const void *from)
     }
 }
 
-/* Element `index` of what `rank` sends; rank -1: of the reduction over all ranks. */
+/* Element `index` of the input of `rank`; rank -1: of the reduction's result. */
 NUMERIC_FN uint64_t pattern_bits(const struct pattern *pattern, int rank, uint64_t index)
 {
     if (pattern->redop < 0)
@@ -245,8 +244,9 @@ NUMERIC_FN uint64_t pattern_bits(const struct pattern *pattern, int rank, uint64
                                              : pattern_float_input(pattern, rank, hash));
 }
 
-/* Element `index` of rank's receive buffer comes from element *from of *source (-1: the
- * reduction). Every block of call_count elements is contiguous in both. */
+/* The origin of element `index` of the rank's receive buffer: element *from of the input
+ * of *source (-1: of the reduction's result). Each block of call_count elements is
+ * contiguous in both. */
 NUMERIC_FN void pattern_source(enum collective_kind kind, int n, int rank, int root,
                                uint64_t call_count, uint64_t index, int *source,
                                uint64_t *from)
@@ -302,7 +302,7 @@ NUMERIC_FN bool pattern_is_nan(enum dtype type, uint64_t bits)
     }
 }
 
-/* pattern_distance() of two elements' bits; is_float: of the type. */
+/* pattern_distance() of two elements' bits. */
 NUMERIC_FN uint64_t pattern_bits_distance(enum dtype type, bool is_float,
                                           unsigned element, uint64_t x, uint64_t y)
 {
@@ -313,7 +313,7 @@ NUMERIC_FN uint64_t pattern_bits_distance(enum dtype type, bool is_float,
     if (!is_float)
         return UINT64_MAX;
     if ((x | y) == sign)
-        return 0; /* the two zeros */
+        return 0; /* +0 and -0 */
     if (pattern_is_nan(type, x) || pattern_is_nan(type, y) || ((x ^ y) & sign))
         return UINT64_MAX;
     return x > y ? x - y : y - x;

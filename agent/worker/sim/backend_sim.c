@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* backend_sim.c - collectives that only take time: the backend's table */
+/* backend_sim.c - the simulated backend: collectives take time but move no data */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -31,7 +31,7 @@ static struct backend_comm *sim_create(const struct backend_env *env, struct err
 
     if (env->file->fault.kind == FAULT_WRONG) {
         error_set(err, ERROR_UNSUPPORTED,
-                  "backend sim moves no data, so there is no fault wrong");
+                  "backend sim moves no data, so it cannot inject the fault `wrong`");
         return NULL;
     }
     comm = memory_zeroed(1, sizeof(*comm), "communicator");
@@ -63,7 +63,6 @@ static json_t *sim_transport(struct backend_comm *comm)
     return json_string("simulated");
 }
 
-/* How the last call was done. */
 static void sim_choice(struct backend_comm *comm, const struct backend_call *call,
                        struct choice *out)
 {
@@ -81,7 +80,7 @@ static int sim_memory(struct backend_comm *comm, struct backend_memory *out,
     return 0;
 }
 
-/* Addresses, but no memory: a process that touches it is killed. */
+/* Reserve addresses without memory: any access raises SIGSEGV. */
 static int sim_alloc(struct backend_comm *comm, size_t bytes, void **send, void **recv,
                      struct error *err)
 {
@@ -100,7 +99,7 @@ static int sim_alloc(struct backend_comm *comm, size_t bytes, void **send, void 
     return 0;
 }
 
-/* ---- There is no data: results of a simulation are not checked ---- */
+/* ---- Data, of which a simulation has none ---- */
 
 static int sim_write(struct backend_comm *comm, void *to, const void *host, size_t len,
                      struct error *err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* main.c - ringbench-worker-sim: one rank of a benchmark that only a model runs */
+/* main.c - ringbench-worker-sim: one rank of a simulated benchmark */
 #include <stdio.h>
 #include <string.h>
 

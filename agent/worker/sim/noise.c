@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* noise.c - how far simulated times are off the model */
+/* noise.c - random deviations of simulated times from the model */
 #include "agent/worker/sim/noise.h"
 
 #include <math.h>
 
 #define TURN 6.283185307179586
 
-/* Parts of the noise, relative to the parameter. */
-#define CASE_SIGMA 0.5  /* of a case, unless it is told */
-#define ROW_SIGMA 0.5   /* of a size in this case: more calls do not average it out */
-#define RANK_SIGMA 0.25 /* of a rank in one call: its clock and its host */
-#define HOST_SIGMA 25.0 /* of the base latency: of a host that is about to call */
+/* Standard deviations of the noise's parts, as factors of SIM_NOISE. */
+#define CASE_SIGMA 0.5  /* per case, unless SIM_CASE_NOISE is set */
+#define ROW_SIGMA 0.5   /* per size within a case: more calls do not average it out */
+#define RANK_SIGMA 0.25 /* per rank and call: its clock and its host */
+#define HOST_SIGMA 25.0 /* lateness of a rank before a call, in us */
 
 enum stream {
     STREAM_ROW = 1,
@@ -21,7 +21,7 @@ enum stream {
     STREAM_HOST
 };
 
-/* The finalizer of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number
+/* Finalizer of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number
  * generators, OOPSLA 2014). */
 uint64_t noise_split(uint64_t seed, uint64_t key)
 {
@@ -37,7 +37,7 @@ double noise_uniform(uint64_t seed, uint64_t key)
     return ((double)(noise_split(seed, key) >> 11) + 1) / 9007199254740992.0;
 }
 
-/* Box and Muller's transform. */
+/* The Box-Muller transform. */
 double noise_normal(uint64_t seed)
 {
     return sqrt(-2 * log(noise_uniform(seed, 0))) * cos(TURN * noise_uniform(seed, 1));
@@ -48,7 +48,6 @@ static double factor(double sigma, uint64_t seed)
     return sigma > 0 ? exp(sigma * noise_normal(seed)) : 1;
 }
 
-/* Each night has noise of its own. */
 static uint64_t seed_of_run(const struct sim_params *params, uint64_t seed)
 {
     return noise_split(noise_split(seed, STREAM_RUN), (uint64_t)params->night);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sim_comm.c - how simulated time passes */
+/* sim_comm.c - a rank of a simulated communicator: spend simulated time */
 #include "agent/worker/sim/sim_comm.h"
 
 #include <math.h>
@@ -9,8 +9,8 @@
 #include "agent/worker/bench/timed.h"
 #include "agent/worker/sim/noise.h"
 
-#define DEBT_US 2000      /* sleeps are not shorter: each is late by some 50 us */
-#define SLICE_US 100000.0 /* nor longer, so that a stop is noticed */
+#define DEBT_US 2000      /* shortest sleep: each sleep is about 50 us too long */
+#define SLICE_US 100000.0 /* longest sleep, so that a stop is noticed */
 
 static int check_stop(const struct backend_comm *comm, struct error *err)
 {
@@ -44,7 +44,7 @@ int sim_comm_be_late(struct backend_comm *comm, long us, struct error *err)
     return pass(comm, (double)us, err);
 }
 
-/* In an operation that never ends. */
+/* Stay in an operation that never ends. */
 static int hang(const struct backend_comm *comm, struct error *err)
 {
     const struct timespec slice = {.tv_nsec = (long)(SLICE_US * 1000)};
@@ -73,7 +73,7 @@ static void estimate(struct backend_comm *comm, enum collective_kind kind, doubl
                    noise_of_row(&comm->params, model->seed, kind, bytes);
 }
 
-/* A fault of another rank in this one's group. */
+/* True if another rank of this rank's group has a fault of this kind. */
 static bool is_fault(const struct backend_comm *comm, enum fault_kind kind)
 {
     const struct fault *fault = &comm->file->fault;
@@ -84,7 +84,7 @@ static bool is_fault(const struct backend_comm *comm, enum fault_kind kind)
            of[fault->rank] == of[comm->world_rank];
 }
 
-/* How long this rank waits in its operation for the one that is late. */
+/* The time that this rank waits in its operation for a slow rank, once per batch. */
 static double waiting_us(struct backend_comm *comm)
 {
     if (!is_fault(comm, FAULT_SLOW) || (comm->in_batch && comm->batch_waited))
@@ -109,9 +109,9 @@ int sim_comm_spend(struct backend_comm *comm, const struct backend_call *call,
     return pass(comm, us, err);
 }
 
-/* ---- Calls timed by the model's clock, in the ways of timed.h ---- */
+/* ---- The loops of timed.h with the model's clock ---- */
 
-/* The clock goes on in calls alone: neither a wait nor a barrier takes time. */
+/* Only calls advance this clock: waits and barriers take no time. */
 static int64_t now_ns(const struct backend_comm *comm)
 {
     return (int64_t)(comm->host_us * 1000);
@@ -170,7 +170,8 @@ static int blocking(struct timed *timed, struct timed_ns *out, struct error *err
     return time_all(timed, out, timed->blocking != BLOCKING_WAIT, err);
 }
 
-/* Ranks leave the barrier at one time, which their clocks do not tell. */
+/* All ranks leave the barrier at the same simulated time, but their clocks differ.
+ * Arrivals are therefore relative to it. */
 static int isolated(struct timed *timed, struct timed_ns *out, struct arrival *arrival,
                     struct error *err)
 {

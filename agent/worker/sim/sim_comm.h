@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sim_comm.h - a rank of a simulated communicator, whose calls only spend time (inside
- * the simulated backend) */
+/* sim_comm.h - a rank of a simulated communicator, whose calls only take time (internal
+ * to the backend) */
 #ifndef RINGBENCH_WORKER_SIM_SIM_COMM_H
 #define RINGBENCH_WORKER_SIM_SIM_COMM_H
 
@@ -11,38 +11,37 @@ struct backend_comm {
     struct sim_params params;
     struct sim_model model;
     const struct case_file *file;
-    int rank, world_rank; /* in the group and in the case */
+    int rank, world_rank; /* in the group, and in the case */
     const atomic_int *stop;
     struct tree *tree;
     /* Simulated time. */
-    double host_us;   /* since the communicator was made */
-    double device_us; /* in calls, since the last isolated one */
-    double debt_us;   /* still to be slept */
+    double host_us;   /* the rank's clock, since the communicator was created */
+    double device_us; /* in calls, since the last isolated one began */
+    double debt_us;   /* real time that the rank still has to sleep */
     uint64_t calls;
     bool in_batch, batch_waited;
-    /* The last call's estimate, which the next one mostly needs again. */
+    /* A cache: the estimate of the last call. The next one is usually the same. */
     enum collective_kind kind;
-    double bytes; /* negative: there was none */
+    double bytes; /* negative: no call yet */
     struct sim_estimate estimate;
-    double own_us; /* of this rank, without a call's own noise */
-    void *buffers; /* addresses that nothing may be read from */
+    double own_us; /* this rank's time, without the noise of a single call */
+    void *buffers; /* inaccessible addresses */
     size_t buffer_bytes;
 };
 
-/* Spend the time of a call, noise and all; sleeps when enough has come together. */
+/* Spend the time of a call, including noise. Sleeps when enough debt has accumulated. */
 int sim_comm_spend(struct backend_comm *comm, const struct backend_call *call,
                    struct error *err);
 
-/* This rank comes late. */
+/* Delay this rank. */
 int sim_comm_be_late(struct backend_comm *comm, long us, struct error *err);
 
-/* Sleep what is due. */
+/* Sleep for the accumulated debt. */
 int sim_comm_settle(struct backend_comm *comm, struct error *err);
 
-/* Hang if nothing passes this rank's node, before its first call. */
+/* Before a submission: hang if SIM_SLOW blocks this rank's node completely. */
 int sim_comm_begin(struct backend_comm *comm, struct error *err);
 
-/* How long calls take by the model's clock. */
 extern const struct backend_timing sim_timing;
 
 extern const struct backend backend_sim;

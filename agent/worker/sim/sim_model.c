@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sim_model.c - how long a collective takes */
+/* sim_model.c - a model of the time that a collective takes */
 #include "agent/worker/sim/sim_model.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ static double lesser(double a, double b)
 
 /* ---- Nodes and links ---- */
 
-/* Ranks stand node by node. */
+/* The ranks of a node are consecutive. */
 static void place_ranks(struct sim_model *model, const struct case_file *file, int group,
                         sim_rack_fn *rack, const void *arg)
 {
@@ -50,7 +50,7 @@ static int find_node(const struct sim_model *model, const char *name, size_t len
     return -1;
 }
 
-/* "a/b"; false: it is no link. */
+/* Add a link "a/b" with its factor. False if the place is no link. */
 static bool add_link(struct sim_model *model, const struct sim_slow *item)
 {
     const char *slash = memchr(item->place, '/', item->place_len);
@@ -100,7 +100,7 @@ static void read_slow(struct sim_model *model, long number)
             slow_down(model, &item);
 }
 
-/* What is left of the bandwidth from node a to node b. */
+/* Factor on the bandwidth from node a to node b. */
 static double link_factor(const struct sim_model *model, int a, int b)
 {
     const struct sim_node *from = &model->nodes[a], *to = &model->nodes[b];
@@ -116,8 +116,8 @@ static double link_factor(const struct sim_model *model, int a, int b)
     return factor;
 }
 
-/* The ring goes over the nodes in their order; i's parent in the tree is (i - 1) / 2;
- * messages go everywhere. */
+/* The slowest link of each algorithm. The ring follows the order of nodes. Node i's
+ * parent in the tree is (i - 1) / 2. Messages use all links. */
 static void find_slowest(struct sim_model *model)
 {
     int n = model->n_nodes;
@@ -178,7 +178,7 @@ static bool is_ringed(enum collective_kind kind)
            kind == COLLECTIVE_REDUCE;
 }
 
-/* Steps, levels or messages, one after the other. */
+/* Number of sequential steps, tree levels or messages. */
 static double steps_of(enum collective_kind kind, enum sim_algorithm algorithm, int n)
 {
     if (algorithm == SIM_TREE)

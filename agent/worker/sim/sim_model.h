@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sim_model.h - how long a collective takes: a latency and a bandwidth per algorithm,
- * less bandwidth where a node, a link or a rack is slow
+/* sim_model.h - a model of the time that a collective takes: latency and bandwidth per
+ * algorithm, with less bandwidth to slow nodes, links or racks
  *
- * docs/reference/simulation.md, "The model", has the formulas. The workers of the backend
- * sim and ringbench-sim both compute their times here. */
+ * docs/reference/simulation.md, "The model", has the formulas. Workers of the backend sim
+ * and ringbench-sim use the same model. */
 #ifndef RINGBENCH_WORKER_SIM_SIM_MODEL_H
 #define RINGBENCH_WORKER_SIM_SIM_MODEL_H
 
@@ -13,16 +13,16 @@
 #include "agent/worker/bench/case_file.h"
 #include "agent/worker/sim/sim_params.h"
 
-#define SIM_MEMORY_BYTES ((uint64_t)80 << 30) /* of a rank */
+#define SIM_MEMORY_BYTES ((uint64_t)80 << 30) /* per rank */
 
-/* The number of a node's rack, from 1, or 0. */
+/* The number of a node's rack, counted from 1; 0: none. */
 typedef int sim_rack_fn(const void *arg, const char *node);
 
 struct sim_node {
     const char *name;
     int rack;
-    double factor;      /* on what its links carry */
-    double rack_factor; /* likewise, to other racks */
+    double factor;      /* on the bandwidth of its links */
+    double rack_factor; /* on the bandwidth to other racks */
 };
 
 struct sim_link {
@@ -34,46 +34,46 @@ struct sim_link {
 struct sim_model {
     const struct sim_params *params;
     int n_ranks, n_nodes, n_links;
-    int *node_of; /* by rank */
+    int *node_of; /* [rank]: index in `nodes` */
     struct sim_node *nodes;
     struct sim_link *links;        /* slow ones */
-    double factor[SIM_ALGORITHMS]; /* of the slowest link that it uses */
-    double case_factor;            /* of the noise: on all times of the case */
-    uint64_t seed;                 /* of the noise within the case */
+    double factor[SIM_ALGORITHMS]; /* [algorithm]: of the slowest link that it uses */
+    double case_factor;            /* noise: factor on all times of the case */
+    uint64_t seed;                 /* for the noise within the case */
 };
 
 struct sim_estimate {
     enum sim_algorithm algorithm;
-    bool is_unrequested; /* NCCL_ALGO leaves it out, but there is no other way */
-    double us;           /* HUGE_VAL: never */
+    bool is_unrequested; /* NCCL_ALGO excludes it, but there is no other algorithm */
+    double us;           /* HUGE_VAL: the collective never ends */
 };
 
-/* Both are borrowed; rack NULL: nodes have none. Places in SIM_SLOW that are not in the
- * group are left out: they may be in another case. */
+/* params and file are borrowed. rack NULL: nodes have no rack. Places of SIM_SLOW outside
+ * the group are ignored, because they may be in another case. */
 void sim_model_init(struct sim_model *model, const struct sim_params *params,
                     const struct case_file *file, int group, sim_rack_fn *rack,
                     const void *arg);
 void sim_model_release(struct sim_model *model);
 
-/* The size of a call: its larger buffer. */
+/* The size of a call: the bytes of its larger buffer. */
 double sim_model_bytes(const struct sim_model *model, const struct backend_call *call);
 
-/* One way to do it; HUGE_VAL where the algorithm does not do that collective. */
+/* The time with one algorithm; HUGE_VAL if it does not support the collective. */
 double sim_model_us(const struct sim_model *model, enum collective_kind kind,
                     double bytes, enum sim_algorithm algorithm);
 
-/* The fastest of those that the parameters allow. */
+/* The fastest algorithm that the parameters allow. */
 struct sim_estimate sim_model_choose(const struct sim_model *model,
                                      enum collective_kind kind, double bytes);
 
-/* As a row has it. */
+/* Fill in a row's choice. */
 void sim_model_describe(const struct sim_estimate *estimate, struct choice *out);
 
-/* What `rank` takes: the estimate, but in sendrecv only its own two links count. */
+/* The time of `rank`: the estimate's, but in sendrecv only the rank's two links count. */
 double sim_model_rank_us(const struct sim_model *model, enum collective_kind kind,
                          double bytes, const struct sim_estimate *estimate, int rank);
 
-/* Whether nothing passes the rank's node, so that it takes no part. */
+/* True if the factor of the rank's node is 0, so that the rank hangs. */
 bool sim_model_hangs(const struct sim_model *model, int rank);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sim_params.c - the variables of a simulated run */
+/* sim_params.c - the environment variables of a simulation */
 #include "agent/worker/sim/sim_params.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ static const struct variable {
     const char *name;
     enum type type;
     size_t offset;
-    double fallback, min, max; /* of a number; fallback -1: not set */
+    double fallback, min, max; /* of NUMBER; fallback -1: no default */
     const char *help;
 } variables[] = {
     {"SIM_BASE_US", NUMBER, AT(base_us), 8, 0, 1e9, "fixed latency of a call"},
@@ -76,7 +76,8 @@ static int read_number(const struct variable *variable, const char *text,
     return 0;
 }
 
-/* A number from *at on, of digits, up to a byte of `ends` or the text's end. */
+/* Parse a number >= 0 at *at. It must end at a byte of `ends` or at the end of the text.
+ */
 static bool read_part(const char **at, const char *ends, double *out)
 {
     char *end;
@@ -138,7 +139,7 @@ static int read_slow(const struct variable *variable, const char *value,
     return 0;
 }
 
-/* NCCL's own variable, in its syntax but for lists by collective. */
+/* NCCL_ALGO, in NCCL's syntax without lists per collective. */
 static int read_algorithms(const struct variable *variable, const char *value,
                            struct sim_params *params, struct error *err)
 {
@@ -154,7 +155,7 @@ static int read_algorithms(const struct variable *variable, const char *value,
         if (i == SIM_P2P) {
             return error_set(
                 err, ERROR_INVALID,
-                "%s=%.80s: the simulation has no \"%.*s\"; it has Ring, Tree",
+                "%s=%.80s: the simulation has no algorithm \"%.*s\", only Ring and Tree",
                 variable->name, value, len < 40 ? (int)len : 40, at);
         }
         found |= 1u << i;
@@ -163,7 +164,7 @@ static int read_algorithms(const struct variable *variable, const char *value,
     if (is_inverted)
         found = all & ~found;
     if (is_inverted && !found)
-        return error_set(err, ERROR_INVALID, "%s=%.80s leaves neither Ring nor Tree",
+        return error_set(err, ERROR_INVALID, "%s=%.80s excludes both Ring and Tree",
                          variable->name, value);
     params->algorithms = found ? found : all;
     return 0;
@@ -179,9 +180,9 @@ int sim_params_set(struct sim_params *params, const char *name, const char *valu
     for (size_t i = 0; i < COUNT(variables); i++)
         if (strcmp(variables[i].name, name) == 0)
             return readers[variables[i].type](&variables[i], value, params, err);
-    /* A misspelt name would have no effect, and nobody would notice. */
+    /* Without this check a misspelled name would silently have no effect. */
     return strncmp(name, PREFIX, strlen(PREFIX)) == 0
-               ? error_set(err, ERROR_INVALID, "%s is no variable of the simulation",
+               ? error_set(err, ERROR_INVALID, "%s is not a variable of the simulation",
                            name)
                : 0;
 }

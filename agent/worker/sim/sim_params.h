@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sim_params.h - the variables of a simulated run: SIM_* and NCCL_ALGO, one table that
- * --list-parameters and docs/reference/simulation.md show */
+/* sim_params.h - the environment variables of a simulation: SIM_* and NCCL_ALGO. One
+ * table, which --list-parameters and docs/reference/simulation.md show */
 #ifndef RINGBENCH_WORKER_SIM_SIM_PARAMS_H
 #define RINGBENCH_WORKER_SIM_SIM_PARAMS_H
 
@@ -9,43 +9,46 @@
 
 #include "common/base/error.h"
 
-/* P2P: collectives that NCCL does by single messages; nobody chooses it. */
+/* P2P: for collectives that NCCL runs as sends and receives. NCCL_ALGO cannot select it.
+ */
 enum sim_algorithm { SIM_RING, SIM_TREE, SIM_P2P, SIM_ALGORITHMS };
 
 struct sim_params {
-    double base_us;        /* of a call, before its first step */
-    double step_us[2];     /* by ring and by tree */
-    double gbs[2];         /* bus bandwidth by ring and by tree */
+    double base_us;        /* latency of a call before its first step */
+    double step_us[2];     /* latency per step, of ring and tree */
+    double gbs[2];         /* bus bandwidth of ring and tree */
     double noise;          /* sigma of the logarithm of a call's time */
-    double case_noise;     /* the same of a case; negative: half of noise */
-    double run_noise;      /* the same of a run */
-    double drift;          /* part by which everything takes longer each night */
-    double night;          /* the run's number among those with one seed */
-    double sleep_fraction; /* of the modelled time that really passes */
-    double seed;           /* negative: the run's */
-    unsigned algorithms;   /* bit mask: which of ring and tree may be chosen */
+    double case_noise;     /* the same per case; negative: half of noise */
+    double run_noise;      /* the same per run */
+    double drift;          /* relative growth of all times per night */
+    double night;          /* number of the run among those with the same seed */
+    double sleep_fraction; /* part of the simulated time that really passes */
+    double seed;           /* negative: use the run's seed */
+    unsigned algorithms;   /* bit mask of the allowed ones of ring and tree */
     const char *slow;      /* PLACE:FACTOR,...; borrowed from the environment */
 };
 
-/* Defaults, and one variable, whose value must outlive *params; names of others are
- * passed over. ERROR_INVALID names the variable that is unknown or wrong. */
+/* Set the defaults, or one variable, whose value must outlive *params. Names without the
+ * prefix SIM_ are ignored, except NCCL_ALGO. ERROR_INVALID names an unknown variable or a
+ * wrong value. */
 void sim_params_init(struct sim_params *params);
 int sim_params_set(struct sim_params *params, const char *name, const char *value,
                    struct error *err);
 
-/* The same of an `environment` ("NAME=VALUE", ends with NULL). */
+/* Read the defaults and all variables of an environment ("NAME=VALUE", ends with NULL).
+ */
 int sim_params_read(char *const *environment, struct sim_params *out, struct error *err);
 
 /* One PLACE:FACTOR of SIM_SLOW; the place is borrowed, not terminated. */
 struct sim_slow {
     const char *place;
     size_t place_len;
-    double factor;          /* of the bandwidth; 0: nothing passes */
-    double from_case, last; /* cases that it is for */
+    double factor;          /* on the bandwidth; 0: ranks there hang */
+    double from_case, last; /* first and last case in which it applies */
 };
 
-/* Take the next item off *list; 1: there was one, 0: the list is at its end, -1: it is
- * malformed. */
+/* Parse the next item and advance *list. 1: an item; 0: end of the list; -1: malformed.
+ */
 int sim_slow_next(const char **list, struct sim_slow *out);
 int sim_slow_malformed(struct error *err, const char *name, const char *list);
 
