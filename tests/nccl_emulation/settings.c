@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* settings.c - what the emulated libraries are told to be, and to do wrong */
+/* settings.c - properties and faults of the emulated libraries */
 #include "tests/nccl_emulation/settings.h"
 
 #include <fcntl.h>
@@ -9,7 +9,21 @@
 #include <string.h>
 #include <unistd.h>
 
-/* "@R" of this process, or none. */
+/* A fault of a rank that does not exist would silently have no effect. Probes have no
+ * ranks. */
+static void check_rank(long rank)
+{
+    const char *size = getenv("WORLD_SIZE");
+
+    if (size && (rank < 0 || rank >= atol(size))) {
+        fprintf(stderr,
+                "RINGBENCH_EMULATION=%s: rank %ld does not exist; WORLD_SIZE is %s\n",
+                getenv("RINGBENCH_EMULATION"), rank, size);
+        _exit(2);
+    }
+}
+
+/* True without "@RANK", or if RANK is this process's. */
 static bool is_for_us(const char **at)
 {
     const char *rank = getenv("RANK");
@@ -19,6 +33,7 @@ static bool is_for_us(const char **at)
         return true;
     long wanted = strtol(*at + 1, &end, 10);
     *at = end;
+    check_rank(wanted);
     return rank && atol(rank) == wanted;
 }
 

@@ -63,8 +63,8 @@ TEST(the_ranks_nodes_are_read)
     assert_null(parse_with("placed", "[[\"a\",1],[\"b\",2]]", false, &err));
     assert_string_equal(err.text, "case: placed has 3 of 4 ranks");
     assert_null(parse_with("placed", "[[\"a\",1],[\"b\",4]]", false, &err));
-    assert_string_equal(err.text, "case: placed[1] must be a name and how many of the 4 "
-                                  "ranks it has");
+    assert_string_equal(err.text, "case: placed[1] must be a node's name and how many of "
+                                  "the 4 ranks run there");
     assert_null(parse_with("placed", "[[\"a[1-5]\",1]]", false, &err));
     assert_null(parse_with("placed", "[[\"a\",1],[1]]", false, &err));
 }
@@ -135,6 +135,22 @@ TEST(faults_are_heeded_only_when_allowed)
     case_file_destroy(file);
     assert_null(parse_with("fault", "{\"kind\":\"melt\"}", true, &err));
     assert_non_null(strstr(err.text, "melt"));
+}
+
+TEST(a_fault_of_a_rank_that_does_not_exist_is_refused)
+{
+    static const char *const ranks[] = {"-1", "4", "4294967297"};
+    struct error err;
+
+    for (size_t i = 0; i < sizeof(ranks) / sizeof(ranks[0]); i++) {
+        char fault[64];
+
+        snprintf(fault, sizeof(fault), "{\"kind\":\"die\",\"rank\":%s}", ranks[i]);
+        assert_null(parse_with("fault", fault, true, &err));
+        assert_int_equal(err.code, ERROR_INVALID);
+        assert_mentions(err.text, "fault's rank does not exist; 0 to 3");
+        assert_non_null(strstr(err.text, ranks[i]));
+    }
 }
 
 TEST(a_missing_file_is_an_error)

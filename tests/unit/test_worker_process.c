@@ -173,9 +173,7 @@ static void check_death(int per_host, const char *split)
     char members[256];
 
     snprintf(members, sizeof(members),
-             "\"sizes\":[1000000],\"iters\":1000000,\"split\":%s,"
-             "\"fault\":{\"kind\":\"slow\",\"rank\":9,\"row\":0}",
-             split);
+             "\"sizes\":[1000000],\"iters\":1000000,\"split\":%s", split);
     write_case(members);
     start(per_host);
     assert_int_equal(worker_group_read(&group, QUIET_MS, &seen.is_running, note, NULL),

@@ -40,7 +40,8 @@ static int read_numbers(struct case_file *file, const json_t *json, struct error
     return 0;
 }
 
-static int read_fault(struct fault *fault, const json_t *json, struct error *err)
+static int read_fault(struct fault *fault, const json_t *json, int world_size,
+                      struct error *err)
 {
     static const char *const kinds[] = {[FAULT_WRONG] = "wrong",
                                         [FAULT_DIE] = "die",
@@ -54,7 +55,14 @@ static int read_fault(struct fault *fault, const json_t *json, struct error *err
             fault->kind = (enum fault_kind)i;
     if (fault->kind == FAULT_NONE)
         return error_set(err, ERROR_INVALID, "case: unknown fault kind \"%s\"", kind);
-    fault->rank = (int)json_get_int(json, "rank", 0);
+    json_int_t rank = json_get_int(json, "rank", 0);
+
+    if (rank < 0 || rank >= world_size) {
+        return error_set(err, ERROR_INVALID,
+                         "case: the fault's rank %lld does not exist; ranks are 0 to %d",
+                         (long long)rank, world_size - 1);
+    }
+    fault->rank = (int)rank;
     fault->row = (uint64_t)json_get_int(json, "row", 0);
     fault->index = (uint64_t)json_get_int(json, "index", 0);
     fault->op = (uint64_t)json_get_int(json, "op", 0);
@@ -164,7 +172,7 @@ static int parse(struct case_file *file, json_t *json, bool allow_faults,
             "case: the spec injects a fault, which this node does not allow. "
             "Start its agent with RINGBENCH_ALLOW_FAULTS=1");
     }
-    return read_fault(&file->fault, file->spec->fault, err);
+    return read_fault(&file->fault, file->spec->fault, file->world_size, err);
 }
 
 struct case_file *case_file_parse(json_t *json, bool allow_faults, struct error *err)
