@@ -29,7 +29,7 @@ static const struct row_field fields[] = {
     {"time_us", ROW_NUMBER, 0, "us", ROW_TIMED | IN_CSV, "time per call: the mean over ranks; with blocks, the median over blocks"},
     {"time_min_us", ROW_NUMBER, 0, "us", ROW_TIMED | IN_CSV, "time per call of the fastest rank"},
     {"time_max_us", ROW_NUMBER, 0, "us", ROW_TIMED | IN_CSV, "time per call of the slowest rank"},
-    {"algbw_gbs", ROW_NUMBER, 0, "GB/s", ROW_TIMED | IN_CSV, "algorithm bandwidth: `size` / `time_us` / 1000; 1 GB is 1e9 bytes"},
+    {"algbw_gbs", ROW_NUMBER, 0, "GB/s", ROW_TIMED | IN_CSV, "algorithm bandwidth: `size` / `time_us` / 1000; 1 GB is 1e9 bytes. 0 for one rank in place, which moves no data"},
     {"busbw_gbs", ROW_NUMBER, 0, "GB/s", ROW_TIMED | IN_CSV, "bus bandwidth: `algbw_gbs` times the collective's bus factor"},
     {"first_us", ROW_NUMBER, 0, "us", ROW_SOME | IN_CSV,
      "time of the first call of this series and size, on the slowest rank"},

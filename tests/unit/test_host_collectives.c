@@ -216,6 +216,14 @@ static void count_result(const char *line, size_t len, struct tally *tally)
         assert_true(json_get_num(row, "time_min_us", 0) <=
                     json_get_num(row, "time_us", 0));
         assert_true(json_get_num(row, "first_us", 0) > 0);
+        /* One rank in place moves no data, unless it scales. hypercube counts no bytes of
+         * a single rank. */
+        bool is_alone = json_array_size(json_object_get(row, "times_us")) == 1;
+        bool is_still =
+            is_alone && ((json_get_bool(row, "in_place", false) &&
+                          strcmp(json_get_str(row, "redop", ""), "mulsum") != 0) ||
+                         strcmp(json_get_str(row, "collective", ""), "hypercube") == 0);
+        assert_true((json_get_num(row, "algbw_gbs", -1) > 0) == !is_still);
         tally->by_group[json_get_int(row, "group", 0)] +=
             json_array_size(json_object_get(row, "times_us"));
     }

@@ -124,12 +124,22 @@ static void add_blocks(json_t *result, const struct measurement *figures)
         json_object_set_new(result, "noisy", json_true());
 }
 
+/* One rank in place moves no data, so that size over time would be the speed of nothing.
+ * Exceptions: mulsum scales the data, and a simulation models a copy. */
+static bool moves_data(const struct bench_row *row, const struct backend *backend)
+{
+    return row->n_ranks > 1 || !row->row.in_place || row->row.redop == REDOP_MULSUM ||
+           backend->is_simulated;
+}
+
 json_t *row_result(const struct bench_row *row, const struct case_file *file,
                    const struct backend *backend, const struct measurement *figures,
                    json_t *wrong, json_t *errors)
 {
     int n = row->n_ranks;
-    double algbw = collective_algbw_gbs(&row->layout, figures->mean_us / 1e6);
+    double algbw = moves_data(row, backend)
+                       ? collective_algbw_gbs(&row->layout, figures->mean_us / 1e6)
+                       : 0;
     double factor = collective_bus_factor(row->row.collective, n);
     json_t *result = row_describe(row, file, backend);
     json_t *numbers = json_pack(
