@@ -148,6 +148,30 @@ json_t *run_matrix_env(const struct run_spec *spec, size_t i)
     return env;
 }
 
+static bool is_read(const char *backend, const char *name)
+{
+    bool is_nccl = strncmp(name, "NCCL_", 5) == 0 || is_library(name);
+    bool is_sim = strncmp(name, "SIM_", 4) == 0;
+
+    if (strcmp(backend, "sim") == 0)
+        return is_sim || strcmp(name, "NCCL_ALGO") == 0;
+    return strcmp(backend, "host") != 0 || (!is_nccl && !is_sim);
+}
+
+const char *run_matrix_unread(const struct run_spec *spec, const char *backend, char *out,
+                              size_t size)
+{
+    const char *name;
+    json_t *values;
+    size_t n = 0;
+
+    *out = '\0';
+    json_object_foreach (spec->matrix, name, values)
+        if (!is_read(backend, name) && n < size)
+            n += (size_t)snprintf(out + n, size - n, "%s%s", n ? ", " : "", name);
+    return out;
+}
+
 const char *run_matrix_env_text(json_t *env, char *out, size_t size)
 {
     json_t *shown = clean_text_shown(env, false), *value;

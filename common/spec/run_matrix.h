@@ -35,6 +35,11 @@ size_t run_matrix_combination(const struct run_spec *spec, size_t i);
 int run_matrix_repeat(const struct run_spec *spec, size_t i);
 json_t *run_matrix_env(const struct run_spec *spec, size_t i);
 
+/* The matrix's keys that the backend does not read, as "A, B", or "". Cases that differ
+ * only in them measure the same. */
+const char *run_matrix_unread(const struct run_spec *spec, const char *backend, char *out,
+                              size_t size);
+
 /* Format a case's variables as " (NCCL_ALGO=Ring, NCCL_PROTO unset)", or "" without any.
  * */
 const char *run_matrix_env_text(json_t *env, char *out, size_t size);

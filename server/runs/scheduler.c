@@ -12,6 +12,7 @@
 #include "common/base/memory.h"
 #include "common/base/time_scale.h"
 #include "common/spec/batch_group.h"
+#include "common/spec/run_matrix.h"
 #include "server/finding/verdict.h"
 #include "server/launch/jobs.h"
 #include "server/nodes/machine.h"
@@ -207,6 +208,19 @@ static json_t *find_ceiling(const struct run_spec *spec,
                          placement->n_nodes, &use);
 }
 
+/* A matrix over a variable that the backend ignores looks like a comparison, but is none.
+ */
+static void warn_of_matrix(struct active_run *active, const char *backend)
+{
+    char names[400];
+
+    if (*run_matrix_unread(active->run->spec, backend, names, sizeof(names)))
+        run_log_message(active->log, "warn",
+                        "the matrix has no effect in %s: the backend %s does not read "
+                        "it. Cases that differ only in it measure the same",
+                        names, backend);
+}
+
 static void place(struct active_run *active, const struct placement *placement)
 {
     const struct run *run = active->run;
@@ -242,6 +256,7 @@ static void place(struct active_run *active, const struct placement *placement)
                         json_pack("[o*, o*]", look_at_nodes(run->spec, placement),
                                   find_ceiling(run->spec, placement)));
     run_log_append(active->log, "placed", body);
+    warn_of_matrix(active, placement->backend);
     histogram_add(&active->scheduler->counters.waited, histogram_slow,
                   (double)(clock_read(active->scheduler->services.clock).wall_ms -
                            run->created_ms) /

@@ -50,6 +50,33 @@ TEST(test_makes_cases_in_order)
     }
 }
 
+TEST(test_names_what_a_backend_does_not_read)
+{
+    static const struct {
+        const char *keys, *backend, *unread;
+    } rows[] = {
+        {"\"NCCL_ALGO\": [\"Ring\", null], \"UCX_TLS\": [\"tcp\"]", "host", "NCCL_ALGO"},
+        {"\"NCCL_ALGO\": [\"Ring\"], \"NCCL_PROTO\": [\"LL\"]", "host",
+         "NCCL_ALGO, NCCL_PROTO"},
+        {"\"nccl_lib\": [\"/a.so\", null]", "host", "nccl_lib"},
+        {"\"SIM_SLOW\": [\"*:0.5\", null]", "host", "SIM_SLOW"},
+        {"\"NCCL_ALGO\": [\"Ring\"], \"SIM_SLOW\": [\"*:0.5\"]", "sim", ""},
+        {"\"NCCL_ALGO\": [\"Ring\"], \"NCCL_PROTO\": [\"LL\"]", "sim", "NCCL_PROTO"},
+        {"\"NCCL_ALGO\": [\"Ring\"], \"nccl_lib\": [\"/a.so\"]", "nccl", ""},
+        {"\"NCCL_ALGO\": [\"Ring\"], \"OMP_NUM_THREADS\": [\"1\"]", "program", ""},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char text[200];
+
+        snprintf(text, sizeof(text), "{\"matrix\": {%s}}", rows[i].keys);
+        struct run_spec *spec = spec_of(text);
+        assert_string_equal(run_matrix_unread(spec, rows[i].backend, text, sizeof(text)),
+                            rows[i].unread);
+        run_spec_destroy(spec);
+    }
+}
+
 TEST(test_refuses)
 {
     static const char *const rows[][2] = {
