@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* chooser.c - the algorithm that the emulated NCCL takes for a call */
+/* chooser.c - the algorithm that the emulated NCCL selects for a call */
 #include "tests/nccl_emulation/chooser.h"
 
 #include "tests/nccl_emulation/nccl.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* chooser.h - the algorithm that the emulated NCCL takes for a call */
+/* chooser.h - the algorithm that the emulated NCCL selects for a call */
 #ifndef RINGBENCH_TESTS_NCCL_EMULATION_CHOOSER_H
 #define RINGBENCH_TESTS_NCCL_EMULATION_CHOOSER_H
 
@@ -7,10 +7,10 @@
 
 #include "tests/nccl_emulation/operation.h"
 
-/* As NCCL counts them. */
+/* Values are NCCL's numbers. */
 struct chosen {
     int algo, proto, channels;
-    bool is_symmetric; /* a kernel of another kind, of which none of that is true */
+    bool is_symmetric; /* a symmetric kernel; the other members do not apply */
 };
 
 struct chosen chooser_take(const struct operation *operation);

@@ -14,11 +14,11 @@
 #include "tests/nccl_emulation/settings.h"
 #include "tests/nccl_emulation/stream.h"
 
-#define PAGE 4096 /* before each allocation one page, which begins with its size */
+#define PAGE 4096 /* a page before each allocation holds its size */
 #define DEVICES_MAX 64
 
 struct CUevent_st {
-    atomic_llong at_ns; /* 0: recorded, but not reached */
+    atomic_llong at_ns; /* when the stream reached it; 0: not yet */
 };
 
 const int ringbench_emulated = 1;
@@ -34,7 +34,7 @@ static void __attribute__((constructor)) be_loaded(void)
     MAY_HANG(load);
 }
 
-static atomic_size_t used_bytes; /* the process has one device, in effect */
+static atomic_size_t used_bytes; /* a process uses one device */
 static _Thread_local int last_error, current_device;
 
 static int keep(int code)
@@ -92,7 +92,7 @@ int cudaDriverGetVersion(int *version)
     return CUDA_SUCCESS_CODE;
 }
 
-/* As the real one, a failing call leaves the count alone. */
+/* Like the real function, a failing call does not write the count. */
 int cudaGetDeviceCount(int *count)
 {
     if (emulation_setting("no_driver", 0))
@@ -130,7 +130,8 @@ static size_t total_bytes(void)
     return (size_t)emulation_setting("memory_mib", 1024) << 20;
 }
 
-/* One GPU per (node, index): nodes of a test share a machine, but no GPU. */
+/* A GPU's identity depends on (node, index): nodes of a test share a machine, but no GPU.
+ */
 static void make_uuid(int device, unsigned char uuid[16])
 {
     const char *node = getenv("RINGBENCH_NODE"), *host = getenv("RINGBENCH_HOSTID");
@@ -223,7 +224,7 @@ int cudaFree(void *memory)
 
 struct copy {
     void *to;
-    const void *from; /* NULL: set to `byte` */
+    const void *from; /* NULL: fill with `byte` */
     size_t len;
     int byte;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cudart.h - the emulated CUDA runtime: "GPU" memory is host memory, streams are threads
  *
- * What it takes of the interface is what agent/worker/nccl/cuda_lib.c looks for. */
+ * It has the functions that agent/worker/nccl/cuda_lib.c binds. */
 #ifndef RINGBENCH_TESTS_NCCL_EMULATION_CUDART_H
 #define RINGBENCH_TESTS_NCCL_EMULATION_CUDART_H
 

@@ -9,7 +9,7 @@
 
 #define KERNEL void
 
-/* Which thread of which block is run. */
+/* The thread and block that are running. */
 extern _Thread_local struct cuda_dim3 gridDim, blockDim, blockIdx, threadIdx;
 
 void ringbench_put_input(struct data_job job);
@@ -17,7 +17,7 @@ void ringbench_find_wrong(struct data_job job);
 
 static inline void atomicAdd(unsigned long long *to, unsigned long long value)
 {
-    *to += value; /* the threads run one after the other */
+    *to += value; /* not atomic: threads run one after another */
 }
 
 static inline void atomicMin(unsigned long long *to, unsigned long long value)

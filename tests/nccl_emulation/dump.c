@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dump.c - the topology that the emulated NCCL writes: two sockets with a switch each,
- * on it GPUs and a NIC, in the form of NCCL's src/graph/xml.cc */
+/* dump.c - the topology file that the emulated NCCL writes, in the format of NCCL's
+ * src/graph/xml.cc: two sockets, each with a PCIe switch, GPUs and a NIC */
 #include "tests/nccl_emulation/dump.h"
 
 #include <stdbool.h>

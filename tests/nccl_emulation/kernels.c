@@ -21,7 +21,7 @@ struct CUkern_st {
 
 static struct CUkern_st kernels[] = {{DATA_PUT_INPUT, ringbench_put_input},
                                      {DATA_FIND_WRONG, ringbench_find_wrong}};
-/* Of an image that is of no use here, where that shows late. */
+/* A kernel of an unusable image whose failure shows only at launch. */
 static struct CUkern_st no_kernel = {"", NULL};
 
 struct launch {
@@ -30,8 +30,8 @@ struct launch {
     struct data_job job;
 };
 
-/* A driver loads no fatbin of a newer nvcc, and PTX up to its own version: that of CUDA
- * 12.x is 8.x, that of 11.x 7.x (PTX ISA, release notes). */
+/* A driver rejects a fatbin of a newer nvcc, and PTX above its own version: 8.x in
+ * CUDA 12.x and 7.x in 11.x (PTX ISA, release notes). */
 static bool can_load(const char *image)
 {
     const char *version =

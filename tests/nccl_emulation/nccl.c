@@ -26,7 +26,7 @@
 #define VERSION 22809
 #endif
 
-/* What a group has gathered until its end: NCCL keeps this by thread. */
+/* The calls of an open group. As in NCCL, each thread has its own. */
 struct group {
     int depth;
     struct operation *first; /* array */
@@ -36,7 +36,7 @@ struct group {
 
 static _Thread_local struct group group;
 static _Thread_local long group_ends, submitted;
-static char last_error[256]; /* as NCCL's, of the whole process */
+static char last_error[256]; /* one per process, as in NCCL */
 
 int emulated_fail(int result, const char *text)
 {
@@ -87,8 +87,8 @@ int ncclGetUniqueId(struct nccl_id *id)
                : NCCL_RESULT_SUCCESS;
 }
 
-/* As parseCommConfig of src/init.cc: what a version knows of a config is to be unset or
- * within its range, and the rest of it is not looked at. */
+/* Like parseCommConfig in src/init.cc: members that the version knows must be unset or in
+ * range. Other members are ignored. */
 static const char *why_no_config(const struct nccl_config *config)
 {
     int version, policy = config->cta_policy;
@@ -166,8 +166,8 @@ int ncclCommInitRankConfig(nccl_comm *out, int n, struct nccl_id id, int rank,
     return attach(out, n, &id, rank, config);
 }
 
-/* A communicator must not end before what is registered with it, nor before graphs that
- * have its calls: NCCL waits for these for ever. Nor while work is under way. */
+/* A communicator must not be destroyed while it has registered buffers, pending work, or
+ * graphs with its calls, for which NCCL waits forever. */
 int ncclCommDestroy(nccl_comm comm)
 {
     if (comm->n_registered != 0 || emulated_graphs() > 0 || emulated_begun() > 0)
@@ -181,7 +181,7 @@ int ncclCommDestroy(nccl_comm comm)
     return NCCL_RESULT_SUCCESS;
 }
 
-/* What is on the stream ends soon; the memory stays, since it is still looked at. */
+/* Pending work ends soon. The memory is not freed, because that work still reads it. */
 int ncclCommAbort(nccl_comm comm)
 {
     atomic_store(&comm->is_aborted, true);
@@ -205,7 +205,7 @@ static int enqueue(const struct operation *operation, cuda_stream stream)
                                                                  : NCCL_RESULT_SUCCESS;
 }
 
-/* Sends and receives of a group go together, after its collectives. */
+/* Sends and receives of a group run together, after its collectives. */
 static int enqueue_transfers(struct group *all)
 {
     struct operation together = {.kind = OPERATION_POINT_TO_POINT};
@@ -236,8 +236,8 @@ int ncclGroupStart(void)
     return NCCL_RESULT_SUCCESS;
 }
 
-/* Ranks are connected by the first call that sends and receives, one peer after the
- * other, while the caller waits. */
+/* The first call with sends and receives connects the ranks, one peer after another,
+ * while the caller waits. */
 static void connect_peers(const struct operation *operation)
 {
     struct ncclComm *comm = operation->comm;
@@ -286,8 +286,8 @@ static bool has_operation(const struct operation *operation)
     return operation->op < PREMUL_FIRST || (premul && premul->type == operation->type);
 }
 
-/* As NCCL's taskAppend (src/enqueue.cc): up to 2.27 all that it had calls for, then those
- * that reduce. */
+/* Like NCCL's taskAppend (src/enqueue.cc): up to 2.27 all collectives of NCCL, later
+ * those that reduce. */
 static bool is_fp8_refused(const struct operation *operation)
 {
     const struct member *members = wire_members(operation->comm->wire);
@@ -308,8 +308,8 @@ static bool is_fp8_refused(const struct operation *operation)
     return false;
 }
 
-/* As NCCL's ncclLaunchOneRank (src/device/onerank.cu): the one kernel that a single rank
- * needs has no fp8. */
+/* Like NCCL's ncclLaunchOneRank (src/device/onerank.cu): the kernel for a single rank
+ * does not support fp8. */
 static bool is_fp8_of_one_rank(const struct operation *operation)
 {
     return operation->comm->n == 1 &&
@@ -318,7 +318,7 @@ static bool is_fp8_of_one_rank(const struct operation *operation)
            (operation->op == NCCL_OP_AVG || operation->op >= PREMUL_FIRST);
 }
 
-/* Of a collective: transfers have other fields. */
+/* For collectives only; transfers use other members. */
 static const char *why_unexpected(const struct operation *operation, cuda_stream stream)
 {
     long shift = emulation_setting("expect_shift", -1);
@@ -367,7 +367,7 @@ static int submit(const struct operation *operation, cuda_stream stream)
     return ncclGroupEnd();
 }
 
-/* NCCL's own numbers for these are opaque too. */
+/* Opaque numbers, as in NCCL. */
 int ncclRedOpCreatePreMulSum(int *op, void *scalar, int type, int residence,
                              nccl_comm comm)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nccl.h - the emulated NCCL: it moves real bytes between processes of one machine
  *
- * What it takes of the interface is what agent/worker/nccl/nccl_lib.c looks for. Built
- * with EMULATED_OLD it has only what NCCL 2.18 had. */
+ * It has the functions that agent/worker/nccl/nccl_lib.c binds. Built with EMULATED_OLD
+ * it has only those of NCCL 2.18. */
 #ifndef RINGBENCH_TESTS_NCCL_EMULATION_NCCL_H
 #define RINGBENCH_TESTS_NCCL_EMULATION_NCCL_H
 
@@ -13,7 +13,7 @@
 
 extern const int ringbench_emulated;
 
-/* Keep the text as the last error; returns the result. */
+/* Set the text of ncclGetLastError. Returns the result. */
 int emulated_fail(int result, const char *text);
 
 int ncclGetVersion(int *version);

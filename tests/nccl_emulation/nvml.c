@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nvml.c - stands in for NVML: it says what a folder says of the machine's GPUs, `nvml`
- * in RINGBENCH_ROOT, with a folder for each by its place on the bus and in that a file
- * for each fact (tests/data/nodes). What has no file is not supported. Without the folder
- * two GPUs are there, of which nothing is known but what their links carried. */
+/* nvml.c - emulated NVML, which reads facts from files (tests/data/nodes)
+ *
+ * The folder `nvml` in RINGBENCH_ROOT has a folder per GPU, named by its PCI address,
+ * with a file per fact. A fact without a file is not supported. Without the folder `nvml`
+ * there are two GPUs, which support only the counters of their links. */
 #include <dirent.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -74,14 +75,14 @@ int nvmlDeviceGetFieldValues(void *device, int n, struct field_value *values);
 
 struct gpu {
     char bus_id[16];
-    unsigned looks;              /* at its clock, which falls with each */
-    unsigned long long link_kib; /* grows with each look at it */
+    unsigned looks;              /* queries of the clock, which falls with each */
+    unsigned long long link_kib; /* grows with each query */
 };
 
 static struct gpu gpus[GPUS_MAX];
 static unsigned n_gpus;
 
-/* ---- what is written down of a GPU ---- */
+/* ---- the files of a GPU ---- */
 
 static bool read_fact(const struct gpu *gpu, const char *name, char text[TEXT_MAX])
 {
@@ -118,7 +119,7 @@ static int number(void *gpu, const char *name, unsigned *value)
     return 0;
 }
 
-/* ---- which GPUs there are ---- */
+/* ---- the list of GPUs ---- */
 
 static int is_gpu(const struct dirent *entry)
 {
@@ -193,7 +194,7 @@ int nvmlDeviceGetPciInfo_v3(void *device, struct pci_info *info)
     return place(gpu->bus_id, info);
 }
 
-/* ---- what a GPU is ---- */
+/* ---- facts of a GPU ---- */
 
 int nvmlDeviceGetName(void *device, char *text, unsigned size)
 {
@@ -222,7 +223,7 @@ int nvmlDeviceGetMigMode(void *device, unsigned *now, unsigned *later)
     return number(device, "mig", now);
 }
 
-/* type 1: those that could not be mended. */
+/* type 1: uncorrected errors. */
 int nvmlDeviceGetTotalEccErrors(void *device, int type, int since,
                                 unsigned long long *count)
 {
@@ -285,9 +286,9 @@ int nvmlDeviceGetGpuFabricInfo(void *device, struct fabric_info *info)
     return 0;
 }
 
-/* ---- its links, and the way to others ---- */
+/* ---- links, and paths to other GPUs ---- */
 
-/* inactive: numbers with blanks between. */
+/* File `inactive`: numbers separated by blanks. */
 int nvmlDeviceGetNvLinkState(void *device, unsigned link, unsigned *is_active)
 {
     char inactive[TEXT_MAX] = "", *at, *rest;
@@ -303,7 +304,7 @@ int nvmlDeviceGetNvLinkState(void *device, unsigned link, unsigned *is_active)
     return 0;
 }
 
-/* to: a GPU's place on the bus, or "switch" */
+/* File `to`: a GPU's PCI address, or "switch". */
 int nvmlDeviceGetNvLinkRemoteDeviceType(void *device, unsigned link, int *type)
 {
     char to[TEXT_MAX];
@@ -324,7 +325,7 @@ int nvmlDeviceGetNvLinkRemotePciInfo_v2(void *device, unsigned link,
     return read_fact(device, "to", to) ? place(to, info) : NOT_SUPPORTED;
 }
 
-/* paths: a line for each other GPU, its place and nvmlGpuTopologyLevel_t. */
+/* File `paths`: a line per other GPU, with its PCI address and nvmlGpuTopologyLevel_t. */
 int nvmlDeviceGetTopologyCommonAncestor(void *device, void *peer, int *level)
 {
     const struct gpu *other = peer;
@@ -347,7 +348,7 @@ int nvmlDeviceGetP2PStatus(void *device, void *peer, int capability, int *status
     return 0;
 }
 
-/* NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX and _RX of all links; it has no others. */
+/* Only NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX and _RX of all links are supported. */
 int nvmlDeviceGetFieldValues(void *device, int n, struct field_value *values)
 {
     struct gpu *gpu = device;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* operation.c - one operation of the emulated NCCL on its stream: who sends what to whom
- */
+/* operation.c - one operation of the emulated NCCL on its stream: its transfers */
 #include "tests/nccl_emulation/operation.h"
 
 #include <signal.h>
@@ -14,11 +13,11 @@
 
 #define SLOW_ONCE_US 100000
 
-/* The transfers of an operation and where contributions to a reduction go. */
+/* The transfers of an operation, and the buffer for contributions to a reduction. */
 struct plan {
     struct transfer *transfers;
     size_t n;
-    char *contributions; /* n * bytes; NULL: nothing is reduced here */
+    char *contributions; /* n * bytes; NULL: this rank does not reduce */
 };
 
 static size_t bytes_of(const struct operation *operation)
@@ -37,7 +36,7 @@ static bool is_root(const struct operation *operation)
     return operation->comm->rank == operation->root;
 }
 
-/* Whether this rank gives something to `peer`, and where that begins. */
+/* True if this rank sends to `peer`, and from which address. */
 static bool gives(const struct operation *operation, int peer, const char **from)
 {
     *from = operation->send;
@@ -117,8 +116,8 @@ const struct premul *premul_of(const struct ncclComm *comm, int op)
                                                                     : NULL;
 }
 
-/* A pre-multiplied sum is a sum of what each rank scales before it sends. Returns the
- * scaled input, or NULL where there is none. */
+/* In a pre-multiplied sum each rank scales its input before it sends. Returns the scaled
+ * input, or NULL for other operators. */
 static char *premultiply(struct operation *operation)
 {
     const struct premul *premul = premul_of(operation->comm, operation->op);
@@ -134,7 +133,7 @@ static char *premultiply(struct operation *operation)
     return scaled;
 }
 
-/* What a test expects: else NCCL reports an error, as of the network. */
+/* Check expect_own_data: if two inputs are equal, NCCL reports a remote error. */
 static void expect_own_data(const struct operation *operation, const char *contributions)
 {
     size_t bytes = bytes_of(operation);
@@ -191,7 +190,7 @@ static void spoil(const struct operation *operation)
         operation->recv[((size_t)index + 1) * element - 1] ^= 0x21;
 }
 
-/* What no library is to do: a rank that receives nothing has its buffer written. */
+/* A library's bug: write to the buffer of a rank that receives nothing. */
 static void scribble(const struct operation *operation)
 {
     long index = emulation_setting("scribble", -1);
@@ -215,7 +214,7 @@ static void hang(const struct ncclComm *comm)
         sleep_us(1000);
 }
 
-/* True if the operation is not to be done. */
+/* True if a fault replaces the operation. */
 static bool misbehave(struct ncclComm *comm)
 {
     long number = ++comm->done;

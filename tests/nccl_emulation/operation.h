@@ -20,13 +20,14 @@ enum operation_kind {
     OPERATION_ALLTOALL,
     OPERATION_GATHER,
     OPERATION_SCATTER,
-    OPERATION_POINT_TO_POINT /* the transfers that it was given */
+    OPERATION_POINT_TO_POINT /* the transfers in `transfers` */
 };
 
 #define PREMULS_MAX 16
-#define PREMUL_FIRST 1000 /* the number of the first one */
+#define PREMUL_FIRST 1000 /* number of the first pre-multiplied sum */
 
-/* A sum of inputs that are multiplied beforehand, each by its rank's scalar. */
+/* A sum of inputs that are multiplied by their rank's scalar (ncclRedOpCreatePreMulSum).
+ */
 struct premul {
     bool is_used;
     int type;
@@ -42,15 +43,15 @@ struct range {
 
 struct ncclComm {
     int rank, n;
-    int device; /* that of the thread that formed it */
+    int device; /* of the thread that created the communicator */
     struct wire *wire;
     atomic_bool is_aborted;
     atomic_int async_result;
-    void *memory;     /* that it has taken of the GPU's */
-    int n_registered; /* buffers and windows */
+    void *memory;     /* GPU memory of the communicator */
+    int n_registered; /* registered buffers and windows */
     struct range registered[RANGES_MAX];
-    bool is_connected; /* for sends and receives */
-    long done;         /* operations begun on the stream */
+    bool is_connected; /* peers are connected for sends and receives */
+    long done;         /* operations that began on the stream */
     struct premul premuls[PREMULS_MAX];
 };
 
@@ -65,11 +66,10 @@ struct operation {
     size_t n_transfers;
 };
 
-/* The communicator's operation of that number, or NULL. */
+/* The communicator's pre-multiplied sum of that number, or NULL. */
 const struct premul *premul_of(const struct ncclComm *comm, int op);
 
-/* An operation on the heap as work of a stream: what is done has all that the settings
- * make go wrong. */
+/* Run an operation (on the heap) as work of a stream, with the faults of the settings. */
 extern const struct emulated_work operation_work;
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* profiler.c - the emulated NCCL's side of its profiler interface */
+/* profiler.c - NCCL's side of the profiler interface, emulated */
 #include "tests/nccl_emulation/profiler.h"
 
 #include <dlfcn.h>
@@ -14,7 +14,7 @@
 
 enum { GROUP = 1, COLLECTIVE = 2, TRANSFER = 4, GROUP_CALL = 256, COLLECTIVE_CALL = 512 };
 
-/* Events of each version, as NCCL 2.23 to 2.28 lay them out. */
+/* Events of each interface version, as laid out in NCCL 2.23 to 2.28. */
 struct coll_1 {
     const char *name;
     uint64_t hash, number;
@@ -30,7 +30,7 @@ struct coll_1 {
     int is_collnet, is_nvls;
 };
 
-/* From the second on; each lays these parts out alike. */
+/* These parts have the same layout from version 2 on. */
 struct call {
     uint64_t number;
     const char *function;
@@ -42,7 +42,7 @@ struct call {
 };
 
 struct tuning {
-    uint8_t channels, warps; /* before the fourth: the most channels */
+    uint8_t channels, warps; /* before version 4: the maximum number of channels */
     const char *algo, *proto;
 };
 
@@ -91,7 +91,7 @@ struct event {
     };
 };
 
-/* A plugin, whose init differs. */
+/* A plugin; the arguments of init differ by version. */
 typedef void any_fn(void);
 struct plugin {
     const char *name;
@@ -108,7 +108,7 @@ typedef int init_5(void **, uint64_t, int *, const char *, int, int, int, any_fn
 
 static const struct plugin *plugin;
 static int plugin_version;
-static void *context; /* one communicator per process will do */
+static void *context; /* of the process's only communicator */
 static int mask;
 static _Thread_local void *call_handle;
 
@@ -120,7 +120,9 @@ static int library_version(void)
     return version;
 }
 
-/* The newest that this version of NCCL knows; 2.29 and 2.30 would take a sixth first. */
+/* The newest interface that this version of NCCL knows. 2.29 and 2.30 also look for a
+ * sixth.
+ */
 static const struct plugin *find_plugin(void)
 {
     const char *name = getenv("NCCL_PROFILER_PLUGIN");
@@ -131,7 +133,7 @@ static const struct plugin *find_plugin(void)
     if (library_version() < 22300 || !name || !*name ||
         strncasecmp(name, "STATIC_PLUGIN", strlen(name)) != 0)
         return NULL;
-    newest = newest > 2 ? newest - 1 : newest; /* 2.24 and 2.25 have the second */
+    newest = newest > 2 ? newest - 1 : newest; /* 2.24 and 2.25 both have version 2 */
     handle = dlopen(NULL, RTLD_NOW | RTLD_LOCAL);
     for (int i = newest > 5 ? 5 : newest; i > 0 && !found; i--) {
         char symbol[32];
@@ -147,7 +149,7 @@ void profiler_begin(struct ncclComm *comm)
 {
     const struct plugin *found = find_plugin();
 
-    /* Without one, ranks may be threads. */
+    /* Without a plugin, ranks may be threads of one process. */
     if (!found)
         return;
     plugin = found;
@@ -169,7 +171,7 @@ void profiler_end(struct ncclComm *comm)
     plugin = NULL;
 }
 
-/* What is not told is no 0 either. */
+/* Members without a value are not 0 in NCCL either. */
 static void *begin_event(struct event *event, int type, int rank)
 {
     void *handle = NULL;
@@ -238,8 +240,8 @@ static void tell(const struct operation *operation)
         plugin->stop(handle);
 }
 
-/* Events of the call itself, from 2.28 on. A handle of one is kept, and would be stopped
- * at every call that follows: time that is measured. */
+/* Events of API calls, from 2.28 on. NCCL keeps a returned handle and stops it at each
+ * later call, which costs measured time. */
 static void tell_call(const struct operation *operation)
 {
     int asked = __atomic_load_n(&mask, __ATOMIC_RELAXED);

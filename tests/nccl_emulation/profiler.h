@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* profiler.h - the emulated NCCL's side of its profiler interface
+/* profiler.h - NCCL's side of the profiler interface, emulated
  *
- * As each version of NCCL does it (the setting nccl), with what plugins stumble over. */
+ * It behaves like the version in the setting `nccl`, including that version's pitfalls.
+ */
 #ifndef RINGBENCH_TESTS_NCCL_EMULATION_PROFILER_H
 #define RINGBENCH_TESTS_NCCL_EMULATION_PROFILER_H
 
 #include "tests/nccl_emulation/operation.h"
 
-/* A communicator begins, and ends. */
+/* Call when a communicator is created and destroyed. */
 void profiler_begin(struct ncclComm *comm);
 void profiler_end(struct ncclComm *comm);
 
-/* n operations are launched as one. */
+/* Call when n operations are launched together. */
 void profiler_launch(const struct operation *operations, size_t n);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reduction.c - what the emulated NCCL adds up */
+/* reduction.c - reductions of the emulated NCCL */
 #include "tests/nccl_emulation/reduction.h"
 
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 #include "agent/worker/data/pattern_math.h"
 #include "agent/worker/nccl/nccl_abi.h"
 
-/* By NCCL's number. */
+/* By NCCL's number of the type. */
 static const struct {
     enum dtype type;
     unsigned element;
@@ -75,7 +75,7 @@ static double combine_floats(int op, double a, double b)
     }
 }
 
-/* An average is a sum of inputs times 1/n, in the type. */
+/* A floating-point average is the sum of inputs times 1/n, rounded to the type. */
 static uint64_t reduce_floats(enum dtype type, int op, const uint64_t *bits, int n)
 {
     double factor = op == NCCL_OP_AVG ? rounded(type, 1.0 / n) : 1;
@@ -111,7 +111,7 @@ static uint64_t widen(uint64_t bits, unsigned element, bool is_signed)
     return is_signed ? (uint64_t)((int64_t)(bits << unused) >> unused) : bits;
 }
 
-/* An average is a sum, divided. */
+/* An integer average is the sum divided by n. */
 static uint64_t reduce_integers(unsigned element, bool is_signed, int op,
                                 const uint64_t *bits, int n)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* say.c - lines that the emulated NCCL prints with NCCL_DEBUG=INFO. As NCCL does, it
- * writes to stdout and never flushes (src/debug.cc): the worker has to see to that. */
+/* say.c - the log of the emulated NCCL with NCCL_DEBUG=INFO. Like NCCL (src/debug.cc), it
+ * writes to stdout and never flushes; the worker must do so. */
 #include "tests/nccl_emulation/say.h"
 
 #include <stdarg.h>
@@ -39,7 +39,7 @@ static void say_settings(void)
         say("NCCL_IB_HCA set to %s", hca);
 }
 
-/* HCAs are there where `ib` says so, unless the user names others. */
+/* The setting `ib` defines the HCAs, unless the user names others. */
 static long hcas(void)
 {
     const char *hca = getenv("NCCL_IB_HCA");

@@ -16,7 +16,7 @@ struct item {
     struct item *next;
 };
 
-/* Work in its order. */
+/* A queue of work. */
 struct list {
     struct item *first, **end;
 };
@@ -34,15 +34,15 @@ struct CUstream_st {
     pthread_mutex_t lock;
     pthread_cond_t wake;
     struct list items;
-    long begun, faulty; /* the number of the operation that fails; 0: none */
+    long begun, faulty; /* faulty: number of the operation that fails; 0: none */
     int error, device;
     bool is_busy, is_ending;
-    cuda_graph captured; /* under way; NULL: none */
-    bool is_spoiled;     /* the capture */
+    cuda_graph captured; /* the graph being captured; NULL: none */
+    bool is_spoiled;     /* the capture is invalid */
 };
 
-static atomic_int n_graphs; /* that can be launched */
-static atomic_int n_begun;  /* of all streams, and not ended */
+static atomic_int n_graphs; /* instantiated graphs */
+static atomic_int n_begun;  /* unfinished operations of all streams */
 
 int emulated_graphs(void)
 {
@@ -59,7 +59,7 @@ int emulated_stream_device(cuda_stream stream)
     return stream ? stream->device : emulated_device();
 }
 
-/* The stream that this thread captures. */
+/* The stream that this thread is capturing. */
 static _Thread_local cuda_stream capturing;
 
 static void list_init(struct list *list)
@@ -84,7 +84,7 @@ static void list_clear(struct list *list)
     list_init(list);
 }
 
-/* Takes arg, also when it fails. */
+/* Steals arg, also on failure. */
 static int list_add(struct list *list, const struct emulated_work *work, void *arg)
 {
     struct item *item = arg ? calloc(1, sizeof(*item)) : NULL;
@@ -279,7 +279,7 @@ int cudaStreamEndCapture(cuda_stream stream, cuda_graph *out)
     return CUDA_SUCCESS_CODE;
 }
 
-/* n: of those copied, added up. */
+/* n is incremented by the number of copied operations. */
 static int copy_items(const struct list *from, struct list *to, atomic_int *n)
 {
     int code = CUDA_SUCCESS_CODE;

@@ -1,43 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stream.h - a stream of the emulated CUDA runtime: a thread that does one thing after
- * the other, or records it while it is captured */
+/* stream.h - a stream of the emulated CUDA runtime: a thread that runs work in order.
+ * During a capture, work is recorded instead. */
 #ifndef RINGBENCH_TESTS_NCCL_EMULATION_STREAM_H
 #define RINGBENCH_TESTS_NCCL_EMULATION_STREAM_H
 
 #include "agent/worker/nccl/cuda_abi.h"
 
-/* A kind of work. copy: another argument for the same work, not done yet, or NULL without
- * memory; only of arguments whose work has not been done. */
+/* A kind of work. copy: duplicate an argument whose work has not run yet; NULL if out of
+ * memory. */
 struct emulated_work {
     void (*run)(void *arg);
     void *(*copy)(const void *arg);
     void (*release)(void *arg);
 };
 
-/* NULL is the default stream in the calls below; it is never destroyed. */
+/* In the calls below NULL is the default stream, which is never destroyed. */
 int emulated_stream_create(cuda_stream *out);
 void emulated_stream_destroy(cuda_stream stream);
 
-/* Do the work after all that was enqueued before, or record it. Takes arg, also when it
- * fails. */
+/* Enqueue the work, or record it during a capture. Steals arg, also on failure. */
 int emulated_stream_enqueue(cuda_stream stream, const struct emulated_work *work,
                             void *arg);
 
-/* CUDA_SUCCESS_CODE when idle, CUDA_ERROR_NOT_READY_CODE, or the error that stays. To ask
- * spoils a capture, as with CUDA. */
+/* CUDA_SUCCESS_CODE when idle, CUDA_ERROR_NOT_READY_CODE, or the stream's permanent
+ * error. As in CUDA, a query invalidates a capture. */
 int emulated_stream_state(cuda_stream stream);
 
-/* The device that a stream was made on, and this thread's: the first, until it sets one.
- */
+/* The device of a stream, and of this thread: device 0 until it sets another. */
 int emulated_stream_device(cuda_stream stream);
 int emulated_device(void);
 
-/* Graphs that can be launched. */
+/* Number of instantiated graphs. */
 int emulated_graphs(void);
-/* Operations on streams that have not ended. */
+/* Number of unfinished operations on all streams. */
 int emulated_begun(void);
 
-/* A call that a thread must not make while it captures: spoils the capture. */
+/* Record a call that is forbidden during a capture: it invalidates the capture. */
 int emulated_capture_forbids(void);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* windows.c - memory of the emulated NCCL, and what of it is registered
+/* windows.c - memory of the emulated NCCL, and its registration
  *
- * As the real ones do it (2.27: ncclCommWindowRegister in src/register/register.cc; 2.28
- * on: ncclDevrWindowRegisterInGroup in src/dev_runtime.cc): a window is of memory from
- * ncclMemAlloc, and a call of all ranks, in the same order and with the same size. */
+ * As in NCCL, a window needs memory from ncclMemAlloc. Registering it is a collective
+ * call with the same order and size on all ranks. Sources: ncclCommWindowRegister in
+ * src/register/register.cc (2.27), ncclDevrWindowRegisterInGroup in src/dev_runtime.cc.
+ */
 #include "tests/nccl_emulation/windows.h"
 
 #include <pthread.h>
@@ -27,12 +28,11 @@ bool emulated_is_registered(const struct ncclComm *comm, const char *buffer)
 }
 
 #ifndef EMULATED_OLD
-#define GRANULARITY ((size_t)2 << 20) /* of memory from ncclMemAlloc */
+#define GRANULARITY ((size_t)2 << 20) /* ncclMemAlloc rounds sizes up to this */
 #define WINDOW_ALIGNMENT 4096
 #define MEMORIES_MAX 64
 
-/* What ncclMemAlloc has given that windows can be of; users: of it that are registered.
- */
+/* Memory from ncclMemAlloc that supports windows; users: its registered windows. */
 struct memory {
     struct range range;
     int users;
@@ -41,7 +41,7 @@ struct memory {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct memory memories[MEMORIES_MAX];
 
-/* Under the lock; NULL: it is of another kind. */
+/* The range that contains the address; NULL: other memory. Call with the lock held. */
 static struct memory *memory_of(const char *at)
 {
     for (int i = 0; i < MEMORIES_MAX; i++) {
@@ -81,7 +81,7 @@ int ncclMemAlloc(void **out, size_t bytes)
     return NCCL_RESULT_SUCCESS;
 }
 
-/* What is still registered must not go. */
+/* Registered memory must not be freed. */
 int ncclMemFree(void *memory)
 {
     pthread_mutex_lock(&lock);
@@ -104,7 +104,7 @@ static void use(const void *memory, int more)
     pthread_mutex_unlock(&lock);
 }
 
-/* The handle is the range. */
+/* The registration's handle is the range. */
 static void *note_registered(nccl_comm comm, const void *memory, size_t bytes)
 {
     int i = 0;
@@ -146,8 +146,8 @@ int ncclCommDeregister(nccl_comm comm, void *handle)
     return handle ? forget(comm, handle) : NCCL_RESULT_SUCCESS;
 }
 
-/* Until all ranks have come to register as many windows; -1: theirs are of other sizes,
- * which is where mapping a peer's memory fails. */
+/* Wait until all ranks have registered the same number of windows. -1: sizes differ,
+ * where NCCL fails to map a peer's memory. */
 static int meet(nccl_comm comm, size_t bytes)
 {
     struct member *members = wire_members(comm->wire), *own = &members[comm->rank];
@@ -166,7 +166,7 @@ static int meet(nccl_comm comm, size_t bytes)
     return is_same ? 0 : -1;
 }
 
-/* The whole of the memory that a window is of; 0: it can't be of this one. */
+/* The size of the allocation that contains the window; 0: it does not support windows. */
 static size_t whole_of(const char *memory, size_t bytes, bool *is_aligned)
 {
     size_t whole = 0;
@@ -181,8 +181,8 @@ static size_t whole_of(const char *memory, size_t bytes, bool *is_aligned)
     return whole;
 }
 
-/* Without symmetric memory: up to 2.28 a local registration passes for a window, from
- * 2.29 on there is none; all is well in any case. */
+/* Without symmetric memory NCCL returns success: up to 2.28 with a local registration as
+ * the window, from 2.29 on without a window. */
 static int register_without(nccl_comm comm, void *memory, size_t bytes,
                             nccl_window *window)
 {
@@ -212,7 +212,7 @@ int ncclCommWindowRegister(nccl_comm comm, void *memory, size_t bytes,
         return register_without(comm, memory, bytes, window);
     size_t whole = whole_of(memory, bytes, &is_aligned);
     if (whole == 0 && version < 22800)
-        return NCCL_RESULT_SUCCESS; /* it warns, and gives none */
+        return NCCL_RESULT_SUCCESS; /* NCCL warns and returns no window */
     if (whole == 0)
         return emulated_fail(NCCL_RESULT_CUDA, "Cuda failure 1 'invalid argument'");
     if (!is_aligned && version >= 22800)

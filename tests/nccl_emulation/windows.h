@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* windows.h - memory of the emulated NCCL, and what of it is registered */
+/* windows.h - memory of the emulated NCCL, and its registration */
 #ifndef RINGBENCH_TESTS_NCCL_EMULATION_WINDOWS_H
 #define RINGBENCH_TESTS_NCCL_EMULATION_WINDOWS_H
 
@@ -7,7 +7,7 @@
 
 #include "tests/nccl_emulation/operation.h"
 
-/* Whether the address lies in a buffer or window of the communicator. */
+/* True if the address is in a registered buffer or window of the communicator. */
 bool emulated_is_registered(const struct ncclComm *comm, const char *buffer);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wire.c - bytes between the processes of an emulated communicator */
+/* wire.c - transfers between the processes of an emulated communicator */
 #include "tests/nccl_emulation/wire.h"
 
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 
 #define RING_BYTES 32768
 #define MEMBERS_MAX 1024
-#define IDLE_POLLS 2 /* before sleeping */
+#define IDLE_POLLS 2 /* polls before sleeping */
 
 struct ring {
     _Alignas(64) _Atomic uint64_t written;
@@ -27,14 +27,14 @@ struct ring {
 struct shared {
     _Alignas(64) atomic_int arrived;
     struct member members[MEMBERS_MAX];
-    struct ring rings[]; /* from * n + to */
+    struct ring rings[]; /* [from * n + to] */
 };
 
 struct wire {
     int rank, n;
     size_t bytes;
     struct shared *shared;
-    char *busy; /* by direction and peer: an earlier transfer is unfinished */
+    char *busy; /* [direction][peer]: an earlier transfer is unfinished */
 };
 
 int wire_make(char *text, size_t size)
@@ -145,7 +145,7 @@ static size_t take(struct ring *ring, char *data, size_t len)
     return part;
 }
 
-/* Returns how many are unfinished. */
+/* Returns the number of unfinished transfers. */
 static size_t pass(struct wire *wire, struct transfer *transfers, size_t n, bool *moved)
 {
     size_t unfinished = 0;

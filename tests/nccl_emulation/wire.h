@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wire.h - bytes between the processes of an emulated communicator
+/* wire.h - transfers between the processes of an emulated communicator
  *
- * One ring buffer in shared memory for each ordered pair of ranks. The memory is a memfd
- * of the process that made the unique id, reached through its /proc entry, so nothing is
- * left when the processes are gone. */
+ * There is a ring buffer in shared memory for each ordered pair of ranks. The memory is a
+ * memfd of the process that created the unique id. Others open it through /proc, so
+ * nothing remains when the processes end. */
 #ifndef RINGBENCH_TESTS_NCCL_EMULATION_WIRE_H
 #define RINGBENCH_TESTS_NCCL_EMULATION_WIRE_H
 
@@ -13,10 +13,10 @@
 
 struct wire; /* one process's view of the shared memory */
 
-/* Make shared memory; its name, to be attached under, goes into text. -1 on failure. */
+/* Create shared memory and write its name, for wire_attach, into text. -1 on failure. */
 int wire_make(char *text, size_t size);
 
-/* Attach as `rank` of n, and wait for all others: for ever, unless *stop is set. */
+/* Attach as `rank` of n, and wait for all other ranks until *stop is set. */
 struct wire *wire_attach(const char *name, int rank, int n, atomic_bool *stop);
 void wire_detach(struct wire *wire);
 
@@ -28,18 +28,18 @@ struct transfer {
     size_t len, done;
 };
 
-/* What all know of a rank, in memory that they share. */
+/* Facts about a rank, in shared memory. */
 struct member {
     atomic_int pid;
-    atomic_int sm;                  /* its GPU's compute capability, times 10 */
-    atomic_long windows;            /* that it has come to register, now or before */
-    _Atomic size_t window_bytes[2]; /* of those, by turns */
+    atomic_int sm;                  /* compute capability of its GPU, times 10 */
+    atomic_long windows;            /* registrations that it has started */
+    _Atomic size_t window_bytes[2]; /* sizes of the last two windows, alternating */
 };
 
 struct member *wire_members(struct wire *wire);
 
-/* Move all of them to their ends, those with one peer in their order; false when *stop
- * was set before that. */
+/* Complete all transfers. Those with the same peer run in order. False if *stop was set
+ * before the end. */
 bool wire_move(struct wire *wire, struct transfer *transfers, size_t n,
                atomic_bool *stop);
 
