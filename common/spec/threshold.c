@@ -188,7 +188,7 @@ static void check_sizes(const struct threshold *threshold, const json_t *value,
 
     if (ways > 1)
         problems_add(problems, pointer,
-                     "has more than one of size, sizes and band: one of them says which");
+                     "has more than one of size, sizes and band. Give one of them");
     else if (threshold->size_range[0] > threshold->size_range[1])
         problems_add(problems, pointer, "sizes: min must not be above max");
 }
@@ -202,11 +202,9 @@ static void check_name(const char *name, const char *pointer, struct problems *p
                      THRESHOLD_NAME_MAX);
     else
         spec_check_name(name, pointer, problems);
-    for (size_t i = 0; reserved[i]; i++) {
+    for (size_t i = 0; reserved[i]; i++)
         if (strcmp(name, reserved[i]) == 0)
-            problems_add(problems, pointer,
-                         "is the name of a check that there is anyway");
-    }
+            problems_add(problems, pointer, "is the name of a built-in check");
 }
 
 bool threshold_read(const char *name, json_t *value, struct threshold *out,

@@ -531,6 +531,17 @@ static void assert_unavailable(const char *emulation, const char *words)
     json_decref(answer);
 }
 
+/* The emulation's own check: a misnumbered fault would leave a test without its fault. */
+TEST(a_fault_of_no_rank_ends_the_workers)
+{
+    nccl_write_case(nccl_quick, "");
+    nccl_run("devices=4,die@4");
+    for (int rank = 0; rank < RANKS; rank++) {
+        assert_non_null(nccl.hello[rank]);
+        assert_null(nccl.done[rank]);
+    }
+}
+
 TEST(the_probe_says_what_is_there)
 {
     json_t *answer = nccl_probe("devices=3,memory_mib=512");
@@ -553,7 +564,7 @@ TEST(the_probe_says_what_is_missing)
 {
     assert_unavailable("no_driver", "no NVIDIA driver");
     assert_unavailable("no_device", "no GPU");
-    assert_unavailable("nccl=21605", "version 2.16.5, 2.18");
+    assert_unavailable("nccl=21605", "version 2.16.5; 2.18");
     setenv("RINGBENCH_NCCL_LIB", "/no/such/libnccl.so.2", 1);
     assert_unavailable("devices=1",
                        "NCCL: cannot load the library: /no/such/libnccl.so.2");

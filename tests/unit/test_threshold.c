@@ -63,7 +63,7 @@ TEST(what_is_wrong_is_said_with_its_place)
         {"{\"a\":1}", "", "/thresholds/a", "an object with a figure"},
         {"{\"\":{\"figure\":\"wrong\"}}", "", "/thresholds/", "1 to 64 bytes"},
         {"{\"completed\":{\"figure\":\"wrong\"}}", "", "/thresholds/completed",
-         "there is anyway"},
+         "name of a built-in check"},
         {"{\"a\\u202e\":{\"figure\":\"wrong\"}}", "", "/thresholds/a", "U+202E"},
         {"{\"a/b\":{\"max\":1}}", "", "/thresholds/a~1b/figure", "required"},
         {"{\"a\":{\"figure\":\"speed\",\"max\":1}}", "", "/thresholds/a/figure",

@@ -335,7 +335,8 @@ int stacks_start(struct error *err)
     int status = start_thread();
 
     if (status)
-        return error_set_errno(err, ERROR_INTERNAL, status, "thread for stacks");
+        return error_set_errno(err, ERROR_INTERNAL, status,
+                               "starting the thread for stacks");
     sigaction(SIGUSR2, &request_action, NULL);
     return 0;
 }

@@ -151,7 +151,7 @@ static int parse(struct case_file *file, json_t *json, bool allow_faults,
                  struct error *err)
 {
     if (!json_is_object(json))
-        return error_set(err, ERROR_INVALID, "case: not an object");
+        return error_set(err, ERROR_INVALID, "case: must be a JSON object");
     const char *secret = json_get_str(json, "store_secret", NULL);
 
     file->run = strdup(json_get_str(json, "run", ""));

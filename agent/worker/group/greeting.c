@@ -53,7 +53,7 @@ int greeting_listen(struct greeting_port *port, const char *host, int *number,
 
     *port = (struct greeting_port){.listener = -1};
     if (getrandom(port->token, TOKEN_BYTES, 0) != TOKEN_BYTES)
-        return error_set_errno(err, ERROR_IO, errno, "random numbers");
+        return error_set_errno(err, ERROR_IO, errno, "reading random numbers");
     port->listener = listen_on(host && host[0] ? host : "127.0.0.1", number, err);
     if (port->listener < 0)
         return -1;
@@ -143,6 +143,6 @@ int greeting_send(int fd, const unsigned char token[TOKEN_BYTES], int rank, int 
     memcpy(greeting.token, token, TOKEN_BYTES);
     /* The first bytes always fit into a connection's buffer. */
     if (send(fd, &greeting, sizeof(greeting), MSG_NOSIGNAL) != (ssize_t)sizeof(greeting))
-        return error_set_errno(err, ERROR_PEER, errno, "greeting");
+        return error_set_errno(err, ERROR_PEER, errno, "sending the greeting");
     return 0;
 }

@@ -34,10 +34,11 @@ int shm_group_init(struct shm_group *group, struct watch *watch, struct error *e
     group->watch = watch;
     group->fd = memfd_create("ringbench", MFD_CLOEXEC);
     if (group->fd < 0 || ftruncate(group->fd, HEAD_BYTES))
-        return error_set_errno(err, ERROR_IO, errno, "shared segment");
+        return error_set_errno(err, ERROR_IO, errno, "creating a shared segment");
     if (getrandom(token, sizeof(token), 0) != (ssize_t)sizeof(token) ||
         pwrite(group->fd, token, sizeof(token), 0) != (ssize_t)sizeof(token))
-        return error_set_errno(err, ERROR_IO, errno, "shared segment's token");
+        return error_set_errno(err, ERROR_IO, errno,
+                               "writing the shared segment's token");
     group->peers = memory_zeroed(1, sizeof(*group->peers), "shared segment");
     group->n = 1;
     memcpy(group->peers[0].token, token, sizeof(token));
@@ -147,7 +148,7 @@ int shm_group_join(struct shm_group *group, struct shm_peer *peers, int n, int s
     group->data_offset =
         round_up(QUEUES_OFFSET + (size_t)n * sizeof(struct shm_queue), DATA_ALIGN);
     if (ftruncate(group->fd, (off_t)group->data_offset))
-        return error_set_errno(err, ERROR_MEMORY, errno, "shared segment");
+        return error_set_errno(err, ERROR_MEMORY, errno, "growing a shared segment");
     for (int i = 0; i < n; i++)
         if (map_member(group, i, err))
             return -1;
@@ -162,7 +163,8 @@ int shm_group_alloc(struct shm_group *group, size_t len, struct error *err)
 
     group->data_len = round_up(len, PAGE);
     if (ftruncate(group->fd, (off_t)(group->data_offset + group->data_len)))
-        return error_set_errno(err, ERROR_MEMORY, errno, "shared buffers");
+        return error_set_errno(err, ERROR_MEMORY, errno,
+                               "growing a shared segment by the buffers");
     /* Allocate the pages now: running out of memory later would raise SIGBUS. */
     do {
         failure =
