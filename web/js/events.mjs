@@ -35,8 +35,7 @@ const MESSAGES_KEPT = 1000;
  * @property {string | null} started
  * @property {string | null} ended
  * @property {Map<number, RankState>} ranks
- * @property {Map<string, Schema.Conditions>} conditions  by node
- * @property {number} revision */
+ * @property {Map<string, Schema.Conditions>} conditions  by node */
 
 /** A run's state, folded from its events.
  * @typedef {object} RunState
@@ -46,7 +45,6 @@ const MESSAGES_KEPT = 1000;
  * @property {string | null} created
  * @property {string | null} started
  * @property {string | null} ended
- * @property {string | null} lastTime
  * @property {{ state: string, reason: string | null, time: string }[]} history
  * @property {string | null} backend
  * @property {number} worldSize
@@ -59,9 +57,7 @@ const MESSAGES_KEPT = 1000;
  * @property {number} epoch  counts the summaries
  * @property {number} results
  * @property {Map<string, any>} metrics
- * @property {any[]} messages
- * @property {number} messagesDropped
- * @property {number} revision */
+ * @property {any[]} messages */
 
 /** @returns {RunState} */
 export function newRunState() {
@@ -72,7 +68,6 @@ export function newRunState() {
     created: null,
     started: null,
     ended: null,
-    lastTime: null,
     history: [],
     backend: null,
     worldSize: 0,
@@ -86,8 +81,6 @@ export function newRunState() {
     results: 0,
     metrics: new Map(),
     messages: [],
-    messagesDropped: 0,
-    revision: 0,
   };
 }
 
@@ -112,10 +105,8 @@ export function applyEvent(run, event) {
     return false;
   }
   run.lastId = event.id;
-  run.lastTime = event.time ?? run.lastTime;
   run.created ??= event.time ?? null;
   HANDLERS[event.type]?.(run, event);
-  run.revision += 1;
   return true;
 }
 
@@ -177,7 +168,6 @@ function caseOf(run, event) {
       ended: null,
       ranks: new Map(),
       conditions: new Map(),
-      revision: 0,
     };
     run.cases.set(event.case, found);
   }
@@ -190,7 +180,6 @@ function applyCase(run, event) {
   if (!found) {
     return;
   }
-  found.revision += 1;
   found.state = event.state;
   found.reason = event.reason ?? null;
   found.blamed = event.blamed ?? null;
@@ -226,7 +215,6 @@ function applyRank(run, event) {
   if (!found) {
     return;
   }
-  found.revision += 1;
   let rank = found.ranks.get(event.rank);
   if (!rank) {
     rank = newRank(event);
@@ -246,7 +234,6 @@ function applyRank(run, event) {
 function applyConditions(run, event) {
   const found = caseOf(run, event);
   if (found) {
-    found.revision += 1;
     found.conditions.set(event.node, event);
   }
 }
@@ -264,7 +251,6 @@ function applyLog(run, event) {
   const found = caseOf(run, event);
   const rank = found?.ranks.get(event.rank);
   if (found && rank) {
-    found.revision += 1;
     const ways = [...new Set((event.log.transports ?? []).map(wayText))];
     const said = { ...event.log, transports: ways.length ? ways : undefined };
     rank.log = Object.fromEntries(
@@ -293,7 +279,6 @@ function applyMessage(run, event) {
   run.messages.push(event);
   if (run.messages.length > MESSAGES_KEPT) {
     run.messages.shift();
-    run.messagesDropped += 1;
   }
 }
 

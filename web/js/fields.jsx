@@ -4,7 +4,7 @@ import { useRef, useState } from 'preact/hooks';
 import { grouped } from './node_groups.mjs';
 import { groupings, groupTitle, nodeFits, order, usualGrouping } from './node_list.mjs';
 import { ProgramControl } from './program_field.jsx';
-import { flipped } from './ui.jsx';
+import { flipped, Select } from './ui.jsx';
 
 const NODES_SHOWN = 24;
 
@@ -100,20 +100,7 @@ function ChoiceControl({ field, value, offered = [], onChange, state }) {
   const options = field.options.filter(
     ([one]) => !later.includes(one) || offered.includes(one) || one === value,
   );
-  return (
-    <select
-      id={field.id}
-      value={value}
-      onChange={({ currentTarget }) => onChange(currentTarget.value)}
-      {...state}
-    >
-      {options.map(([one, text]) => (
-        <option key={one} value={one}>
-          {text}
-        </option>
-      ))}
-    </select>
-  );
+  return <Select id={field.id} value={value} options={options} onChange={onChange} {...state} />;
 }
 
 const Checkbox = ({ id, checked, isPartly = false, onChange, children }) => (
@@ -165,17 +152,12 @@ function NodesControl({ field, value, offered = [], onChange }) {
     <div class="stack">
       {hasGroups && (
         <>
-          <select
+          <Select
             aria-label="Group the nodes"
             value={grouping}
-            onChange={({ currentTarget }) => setBy(currentTarget.value)}
-          >
-            {ways.map(([one, name]) => (
-              <option key={one} value={one}>
-                by {name}
-              </option>
-            ))}
-          </select>
+            options={ways.map(([one, name]) => [one, `by ${name}`])}
+            onChange={setBy}
+          />
           <div class="choices">
             {grouped(known, grouping).map(({ name, nodes }, i) => {
               const own = nodes.map((node) => node.name);

@@ -2,6 +2,7 @@
 /* program_field.jsx - control that selects a program offered by the nodes, or a launcher offered by
  * the server, and its arguments */
 import { useTyped } from './fields.jsx';
+import { Select } from './ui.jsx';
 import { plural } from './units.mjs';
 
 /* `value` is {name, args}, or null without a selection. */
@@ -16,19 +17,13 @@ export function ProgramControl({ field, value, offered = [], onChange }) {
   };
   return (
     <div class="stack">
-      <select
+      <Select
         id={field.id}
         aria-label={field.label}
         value={value?.name ?? ''}
-        onChange={({ currentTarget }) => onChange({ name: currentTarget.value, args: {} })}
-      >
-        <option value="">{names.length ? 'select' : 'none available'}</option>
-        {names.map((name) => (
-          <option key={name} value={name}>
-            {name}
-          </option>
-        ))}
-      </select>
+        options={[['', names.length ? 'select' : 'none available'], ...names.map((name) => [name, name])]}
+        onChange={(name) => onChange({ name, args: {} })}
+      />
       <p class="help">{program && inWords(program)}</p>
       <div class="field-grid">
         {Object.entries(program?.parameters ?? {}).map(([name, parameter]) => (
@@ -75,9 +70,9 @@ function Argument({ id, name, parameter, value, onChange }) {
   const listed = type === 'boolean' ? ['true', 'false'] : parameter.values;
   const usual = parameter.default === undefined ? undefined : String(parameter.default);
   const bounds = min === undefined ? pattern : `${min} to ${max}`;
-  const set = ({ currentTarget }) => {
-    setText(currentTarget.value);
-    onChange(parsed(parameter, currentTarget.value));
+  const set = (typed) => {
+    setText(typed);
+    onChange(parsed(parameter, typed));
   };
   return (
     <div class="field">
@@ -86,16 +81,23 @@ function Argument({ id, name, parameter, value, onChange }) {
         <span class="unit"> {type}</span>
       </label>
       {listed ? (
-        <select id={id} value={text} onChange={set}>
-          <option value="">{usual === undefined ? 'select' : `default: ${usual}`}</option>
-          {listed.map((one) => (
-            <option key={one} value={one}>
-              {one}
-            </option>
-          ))}
-        </select>
+        <Select
+          id={id}
+          value={text}
+          options={[
+            ['', usual === undefined ? 'select' : `default: ${usual}`],
+            ...listed.map((one) => [one, one]),
+          ]}
+          onChange={set}
+        />
       ) : (
-        <input id={id} type="text" placeholder={usual ?? 'required'} value={text} onInput={set} />
+        <input
+          id={id}
+          type="text"
+          placeholder={usual ?? 'required'}
+          value={text}
+          onInput={({ currentTarget }) => set(currentTarget.value)}
+        />
       )}
       <p class="help">{[description, bounds].filter(Boolean).join('; ')}</p>
     </div>

@@ -33,7 +33,6 @@ export function stateOfSummary(summary) {
     created: run.created,
     started: run.started,
     ended: run.ended,
-    lastTime: run.ended ?? state.lastTime,
     backend: run.backend,
     worldSize: run.world_size,
     verdicts: run.verdicts,
@@ -130,7 +129,6 @@ function caseOf(found, env, nodes) {
     ended: found.ended ?? null,
     ranks: new Map(ranks.map((rank) => [rank.rank, rank])),
     conditions: new Map((found.conditions ?? []).map((said) => [said.node, said])),
-    revision: 0,
   };
 }
 

@@ -78,6 +78,17 @@ export const Switcher = ({ label, options, value, onChange }) => (
   </div>
 );
 
+/* A select with the options [value, text]. `onChange` gets the selected value. */
+export const Select = ({ options, onChange, ...attributes }) => (
+  <select {...attributes} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
+    {options.map(([value, text]) => (
+      <option key={value} value={value}>
+        {text}
+      </option>
+    ))}
+  </select>
+);
+
 /* A message box. The tone "bad" interrupts screen readers. */
 export const Alert = ({ tone, title, children }) => (
   <div class={`alert ${tone}`} role={tone === 'bad' ? 'alert' : 'status'}>

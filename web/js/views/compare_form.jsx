@@ -2,6 +2,7 @@
 /* compare_form.jsx - form for the runs of both sides, and the settings that select their cases */
 import { useEffect, useState } from 'preact/hooks';
 import { combinationsOf } from '../matrix.mjs';
+import { Select } from '../ui.jsx';
 import { shorten } from '../units.mjs';
 
 const OFFERED = 50;
@@ -106,17 +107,12 @@ function Side({ app, title, hint, side: { text, env }, onChange }) {
         onInput={(event) => onChange({ text: event.currentTarget.value, env: [] })}
       />
       {options.length > 1 && (
-        <select
+        <Select
           aria-label={`${title}: which cases`}
           value={value}
-          onChange={(event) => onChange({ text, env: JSON.parse(event.currentTarget.value) })}
-        >
-          {options.map((one) => (
-            <option key={one} value={one}>
-              {shorten(inWords(JSON.parse(one)), 120)}
-            </option>
-          ))}
-        </select>
+          options={options.map((one) => [one, shorten(inWords(JSON.parse(one)), 120)])}
+          onChange={(chosen) => onChange({ text, env: JSON.parse(chosen) })}
+        />
       )}
     </div>
   );

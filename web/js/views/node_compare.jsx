@@ -3,6 +3,7 @@
  * of the same node in another run */
 import { useEffect, useState } from 'preact/hooks';
 import { Fold, Head, Region } from '../parts.jsx';
+import { Select } from '../ui.jsx';
 import { plural, shorten } from '../units.mjs';
 
 const WORDS = 300;
@@ -12,16 +13,10 @@ const inWords = (value) =>
 
 const runInWords = ({ id, name, created }) => `${name || id}, ${created.slice(0, 16).replace('T', ' ')}`;
 
-const Choice = ({ label, text, options, value, onChange }) => (
+const Choice = ({ label, text, ...select }) => (
   <label>
     <span>{text} </span>
-    <select aria-label={label} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
-      {options.map(([one, title]) => (
-        <option key={one} value={one}>
-          {title}
-        </option>
-      ))}
-    </select>
+    <Select aria-label={label} {...select} />
   </label>
 );
 

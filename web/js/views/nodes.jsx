@@ -18,7 +18,7 @@ import {
 import { AnswerPill, Chips, Region, SortHead, StatePill, Toggles, TypedInput } from '../parts.jsx';
 import { keepPlace } from '../place.mjs';
 import { stateWord } from '../states.mjs';
-import { flipped, usePoll } from '../ui.jsx';
+import { flipped, Select, usePoll } from '../ui.jsx';
 import { formatAgo } from '../units.mjs';
 import { levelInWords, levelsOf, readWatches } from '../watches.mjs';
 import { Jobs } from './jobs.jsx';
@@ -312,18 +312,12 @@ function Filters({ query, change, ways, by }) {
           onChange={(states) => change({ states })}
         />
         {ways.length > 0 && (
-          <select
+          <Select
             aria-label="Group by"
             value={by || 'none'}
-            onChange={({ currentTarget: { value } }) => change({ by: value, turned: [] })}
-          >
-            <option value="none">no groups</option>
-            {ways.map(([value, name]) => (
-              <option key={value} value={value}>
-                by {name}
-              </option>
-            ))}
-          </select>
+            options={[['none', 'no groups'], ...ways.map(([value, name]) => [value, `by ${name}`])]}
+            onChange={(value) => change({ by: value, turned: [] })}
+          />
         )}
         <Toggles
           label="Differences"

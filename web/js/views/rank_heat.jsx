@@ -4,6 +4,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { deviation, heatBins, heatOf, heatShade } from '../heat.mjs';
 import { HeatMap } from '../heat_map.jsx';
 import { useSize } from '../plot_box.jsx';
+import { Select } from '../ui.jsx';
 import { formatPercent, formatSize, formatTime, shorten } from '../units.mjs';
 
 const LABELS_PX = 48;
@@ -59,17 +60,12 @@ export function RankHeat({ app, id, book, found, onlyCase }) {
         {grid?.worst ? (
           <>
             <div class="controls">
-              <select
+              <Select
                 aria-label="Series"
                 value={line.key}
-                onChange={({ currentTarget }) => choose(currentTarget.value)}
-              >
-                {lines.map(({ key, label, inPlace }) => (
-                  <option key={key} value={key}>
-                    {label + (inPlace ? ', in place' : '')}
-                  </option>
-                ))}
-              </select>
+                options={lines.map(({ key, label, inPlace }) => [key, label + (inPlace ? ', in place' : '')])}
+                onChange={choose}
+              />
             </div>
             <HeatMap
               label="Map of ranks by size. Arrow keys move between cells, starting with the largest deviation."

@@ -5,7 +5,7 @@ import { caseName } from '../case_name.mjs';
 import { isEnded } from '../events.mjs';
 import { LogReader } from '../log_reader.mjs';
 import { Region } from '../parts.jsx';
-import { usePoll } from '../ui.jsx';
+import { Select, usePoll } from '../ui.jsx';
 import { plural } from '../units.mjs';
 
 const REFRESH_MS = 2000;
@@ -44,18 +44,12 @@ export function RunLogs({ app, id, state, view, change }) {
         </span>
       </h2>
       <div class="controls">
-        <select
+        <Select
           aria-label="Rank"
           value={rank === null ? '' : String(rank)}
-          onChange={({ currentTarget: { value } }) => change({ rank: value === '' ? null : Number(value) })}
-        >
-          <option value="">all ranks</option>
-          {Array.from({ length: count }, (_, i) => (
-            <option key={i} value={String(i)}>
-              rank {i}
-            </option>
-          ))}
-        </select>
+          options={[['', 'all ranks'], ...Array.from({ length: count }, (_, i) => [String(i), `rank ${i}`])]}
+          onChange={(value) => change({ rank: value === '' ? null : Number(value) })}
+        />
         <input
           type="search"
           placeholder="search the lines"

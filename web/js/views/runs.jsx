@@ -10,7 +10,7 @@ import { nightsQuery } from '../nights.mjs';
 import { keepPlace } from '../place.mjs';
 import { Curve, Outcome, WhatCell } from '../run_row.jsx';
 import { Tray, useTray } from '../tray.jsx';
-import { isTyping, usePoll } from '../ui.jsx';
+import { isTyping, Select, usePoll } from '../ui.jsx';
 import { formatDuration, plural, secondsBetween, shorten, TIME_ZONE } from '../units.mjs';
 import { formatAddress, LAST_DAY, runListQuery } from '../url_state.mjs';
 import { badVerdict, verdictOf } from '../verdicts.mjs';
@@ -45,6 +45,10 @@ const ANSWERED = [
   'preflight:finding',
   'transport:finding',
   'traffic:another_way',
+];
+const VERDICTS = [
+  ['', 'any verdict'],
+  ...ANSWERED.map((value) => [value, stateWord(value.replace(':', ': '))]),
 ];
 const NUMBERS = new Set(['Duration', 'Result']);
 const NO_FILTER = { q: '', states: [], labels: [], node: '', verdict: '', since: '', until: '', cursor: '' };
@@ -289,18 +293,12 @@ function Filters({ query, change, isFiltered, first }) {
     <search>
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
         {FIELDS.map(field)}
-        <select
+        <Select
           aria-label="Filter by verdict"
           value={query.verdict}
-          onChange={({ currentTarget: { value } }) => change({ verdict: value })}
-        >
-          <option value="">any verdict</option>
-          {ANSWERED.map((value) => (
-            <option key={value} value={value}>
-              {stateWord(value.replace(':', ': '))}
-            </option>
-          ))}
-        </select>
+          options={VERDICTS}
+          onChange={(verdict) => change({ verdict })}
+        />
         <button
           type="button"
           class="quiet"

@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { Panels } from '../panels.jsx';
 import { scalingPanels, sizeLabel } from '../scaling.mjs';
 import { markOf } from '../shown.mjs';
-import { Alert, flipped } from '../ui.jsx';
+import { Alert, flipped, Select } from '../ui.jsx';
 import { useTheme } from '../theme.jsx';
 import { ViewShare } from './share.jsx';
 
@@ -56,17 +56,15 @@ export function Scaling({ app, run, cases, view, change }) {
       <div class="chart-top">
         <form class="controls" onSubmit={submit}>
           <label for="scaling-size">Size</label>
-          <select
+          <Select
             id="scaling-size"
             value={found && sizeLabel(found)}
-            onChange={(event) => change({ of: event.currentTarget.value })}
-          >
-            {sizes.map((size) => (
-              <option key={sizeLabel(size)} value={sizeLabel(size)}>
-                {sizeLabel(size) + (isProjected(size) ? '' : ' (not projected)')}
-              </option>
-            ))}
-          </select>
+            options={sizes.map((size) => [
+              sizeLabel(size),
+              sizeLabel(size) + (isProjected(size) ? '' : ' (not projected)'),
+            ])}
+            onChange={(of) => change({ of })}
+          />
           <label for="scaling-nodes">Project to nodes</label>
           <input
             id="scaling-nodes"

@@ -14,7 +14,7 @@ import {
   VERSIONS,
 } from '../trend_model.mjs';
 import { Sparkline } from '../run_row.jsx';
-import { Alert, usePoll } from '../ui.jsx';
+import { Alert, Select, usePoll } from '../ui.jsx';
 import { BANDS, formatChange, plural, shorten, significant, TIME_ZONE } from '../units.mjs';
 import { POINTS_SHOWN, trendsQuery } from '../url_state.mjs';
 import { isBad } from '../verdicts.mjs';
@@ -369,7 +369,11 @@ function Filters({ app, query }) {
                 onType={change(name)}
               />
             ) : (
-              <Select {...{ name, value }} options={optionsOf(options, known)} onChange={change(name)} />
+              <Select
+                {...{ name, value }}
+                options={optionsOf(options, known, value)}
+                onChange={change(name)}
+              />
             )}
           </label>
         );
@@ -378,16 +382,8 @@ function Filters({ app, query }) {
   );
 }
 
-const optionsOf = (options, known) =>
-  typeof options === 'string' ? known[options].map(({ name }) => [name, name]) : options;
-
-/* A select that always includes the current value. */
-const Select = ({ name, value, options, onChange }) => (
-  <select name={name} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
-    {(options.some(([one]) => one === value) ? options : [...options, [value, value]]).map(([one, text]) => (
-      <option key={one} value={one}>
-        {text}
-      </option>
-    ))}
-  </select>
-);
+/* The current value is always an option. */
+function optionsOf(names, known, value) {
+  const options = typeof names === 'string' ? known[names].map(({ name }) => [name, name]) : names;
+  return options.some(([one]) => one === value) ? options : [...options, [value, value]];
+}
