@@ -5,7 +5,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { copyText } from './download.mjs';
 import { stateLook, stateWord } from './states.mjs';
 import { debounce } from './timing.mjs';
-import { flipped } from './ui.jsx';
+import { flipped, useAnswer } from './ui.jsx';
 import { formatClock, formatDay, shorten, zoneOf } from './units.mjs';
 import { ANSWERS, badVerdict } from './verdicts.mjs';
 
@@ -94,6 +94,27 @@ export const Head = ({ columns, isNumber = () => false }) => (
       ))}
     </tr>
   </thead>
+);
+
+/* A table in a scrolling box. Rows are arrays of cells, the first of which is the row's heading. */
+export const Table = ({ label, name = 'list', columns, isNumber = (_column) => false, rows }) => (
+  <Region label={label}>
+    <table class={name}>
+      <Head columns={columns} isNumber={isNumber} />
+      <tbody>
+        {rows.map(([first, ...cells], i) => (
+          <tr key={i}>
+            <th scope="row">{first}</th>
+            {cells.map((cell, at) => (
+              <td key={columns[at + 1]} class={isNumber(at + 1) ? 'number' : undefined}>
+                {cell}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </Region>
 );
 
 /* A card that can be expanded. `onToggle` gets true when it opens. */
@@ -250,14 +271,11 @@ export function TypedInput({ value, onType, inputRef = undefined, ms = 250, ...a
 
 /* A component whose module is loaded on first use. */
 export function Later({ app, name, props }) {
-  const [views, setViews] = useState(/** @type {any} */ (null));
-  useEffect(() => {
-    app.later().then(setViews, () => setViews({}));
-  }, []);
+  const { answer: views, error } = useAnswer(() => app.later(), []);
   const Component = views?.[name];
   return Component ? (
     <Component {...props} />
   ) : (
-    views && 'This part of the page could not be loaded. Reload the page.'
+    error && 'This part of the page could not be loaded. Reload the page.'
   );
 }

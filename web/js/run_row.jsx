@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run_row.jsx - parts of a run's row in lists */
-import { AnswerPill, RunPill, Time } from './parts.jsx';
+import { AnswerPill, Head, RunPill, Time } from './parts.jsx';
 import { formatBandwidth, formatSize, shorten, TIME_ZONE } from './units.mjs';
 import { badVerdict, verdictOf } from './verdicts.mjs';
 import { whereInWords } from './where.mjs';
@@ -85,15 +85,10 @@ export const Curve = ({ curve }) => (
 /* The list of runs on a node's page. */
 export const NodeRuns = ({ runs }) => (
   <table class="list">
-    <thead>
-      <tr>
-        {['State', 'Run', `Created, ${TIME_ZONE}`, 'Workload', 'Result'].map((text) => (
-          <th key={text} scope="col" class={text === 'Result' ? 'number' : undefined}>
-            {text}
-          </th>
-        ))}
-      </tr>
-    </thead>
+    <Head
+      columns={['State', 'Run', `Created, ${TIME_ZONE}`, 'Workload', 'Result']}
+      isNumber={(column) => column === 4}
+    />
     <tbody>
       {runs.map((run) => {
         const verdict = badVerdict(run) ?? verdictOf(run, 'culprit');

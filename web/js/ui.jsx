@@ -28,12 +28,23 @@ options.vnode = (vnode) => {
 
 /* {operator, demo, reason}: the rights of the token. Assumed to be full until the server
  * answers. */
-export function useAccess(app) {
-  const [access, setAccess] = useState(/** @type {any} */ ({ operator: true }));
+export const useAccess = (app) => useAnswer(() => app.api.access(), []).answer ?? { operator: true };
+
+/* {answer, error} of the promise `ask()`, or of nothing if that is null. Asks again when `inputs`
+ * change and ignores late answers to earlier inputs. An answer is kept until the next one. */
+export function useAnswer(ask, inputs) {
+  const [found, setFound] = useState(/** @type {any} */ ({}));
   useEffect(() => {
-    app.api.access().then(setAccess, () => {});
-  }, []);
-  return access;
+    let isCurrent = true;
+    ask()?.then(
+      (answer) => isCurrent && setFound({ answer }),
+      (error) => isCurrent && setFound(({ answer }) => ({ answer, error })),
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, inputs);
+  return found;
 }
 
 /* Call `once(isCurrent)` now and `ms` after each completion while the page is visible. Restarts
@@ -49,6 +60,21 @@ export function usePoll(once, ms, inputs) {
       stop();
     };
   }, inputs);
+}
+
+/* As usePoll(). Returns [note, load]: the note is "Loading…" at first, then '' or the last error. */
+export function usePolled(once, ms, inputs) {
+  const [note, setNote] = useState('Loading…');
+  const load = async (isCurrent = () => true) => {
+    try {
+      await once(isCurrent);
+      setNote('');
+    } catch (error) {
+      setNote(error.status ? error.message : 'Waiting for the server.');
+    }
+  };
+  usePoll(load, ms, inputs);
+  return [note, load];
 }
 
 /* True if a key press is text input or a browser shortcut. */

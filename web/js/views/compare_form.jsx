@@ -2,7 +2,7 @@
 /* compare_form.jsx - form for the runs of both sides, and the settings that select their cases */
 import { useEffect, useState } from 'preact/hooks';
 import { combinationsOf } from '../matrix.mjs';
-import { Select } from '../ui.jsx';
+import { Select, useAnswer } from '../ui.jsx';
 import { shorten } from '../units.mjs';
 
 const OFFERED = 50;
@@ -12,15 +12,10 @@ const LOOK_MS = 200;
 const idsOf = (text) => text.split(/[\s,]+/).filter(Boolean);
 
 export function CompareForm({ app, query, submit }) {
-  const [known, setKnown] = useState([]);
   const [base, setBase] = useState({ text: query.base.join(' '), env: query.base_env });
   const [head, setHead] = useState({ text: query.head.join(' '), env: query.head_env });
-  useEffect(() => {
-    app.api
-      .list(new URLSearchParams({ state: 'completed', limit: String(OFFERED) }))
-      .then(({ runs }) => setKnown(runs))
-      .catch(() => {});
-  }, []);
+  const recent = () => app.api.list(new URLSearchParams({ state: 'completed', limit: String(OFFERED) }));
+  const known = useAnswer(recent, []).answer?.runs ?? [];
   const go = (left, right) =>
     submit({
       base: idsOf(left.text),

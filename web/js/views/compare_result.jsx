@@ -3,7 +3,7 @@
  * single sizes. All numbers and sentences come from the server. */
 import { groupName, keyOf } from '../change_model.mjs';
 import { DeltaAxis, DeltaRow, deltaLimit } from '../delta_row.jsx';
-import { AnswerPill, Fold, Head, Region, Time } from '../parts.jsx';
+import { AnswerPill, Fold, Region, Table, Time } from '../parts.jsx';
 import { formatInterval, isToldChange } from '../stats.mjs';
 import { Alert } from '../ui.jsx';
 import {
@@ -219,24 +219,18 @@ const Differences = ({ differences }) => (
     {differences.length === 0 ? (
       <p class="muted">No known differences: environment, versions, nodes and settings are the same.</p>
     ) : (
-      <Region label="Differences">
-        <table class="list differences">
-          <Head columns={['Fact', 'Base', 'Head']} />
-          <tbody>
-            {differences.map((one) => (
-              <tr key={one.what}>
-                <th scope="row">
-                  {one.what}
-                  {!one.alike && <div class="bad">⚠ hardly comparable</div>}
-                </th>
-                {[one.base, one.head].map((value, i) => (
-                  <td key={i}>{value === null ? '–' : shorten(inWords(value), 300)}</td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Region>
+      <Table
+        label="Differences"
+        name="list differences"
+        columns={['Fact', 'Base', 'Head']}
+        rows={differences.map(({ what, alike, base, head }) => [
+          <>
+            {what}
+            {!alike && <div class="bad">⚠ hardly comparable</div>}
+          </>,
+          ...[base, head].map((value) => (value === null ? '–' : shorten(inWords(value), 300))),
+        ])}
+      />
     )}
   </section>
 );

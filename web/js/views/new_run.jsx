@@ -7,30 +7,20 @@ import { CopyBlock, CopyButton, Fold } from '../parts.jsx';
 import { buildGroups } from '../spec_fields.mjs';
 import { emptyForm, errorsByField, fromSpec, isShown, toSpec } from '../spec_form.mjs';
 import { curlLine, idempotencyKey, prettyJson } from '../spec_text.mjs';
-import { Alert, Switcher, useAccess } from '../ui.jsx';
+import { Alert, Switcher, useAccess, useAnswer } from '../ui.jsx';
 import { costLines, isHopeless, usableBackend } from '../validation.mjs';
 
 const CHECK_AFTER_MS = 200;
 
 /* The form is built from the server's OpenAPI document, so it appears after that is loaded. */
 export default function NewRun({ app, query: { from, without } }) {
-  const [start, setStart] = useState(null);
-  const [note, setNote] = useState('Loading…');
-  useEffect(() => {
-    app.title('New run');
-    begin(app, from, without).then(
-      ({ groups, form, note: said }) => {
-        setStart({ groups, form });
-        setNote(said);
-      },
-      (error) => setNote(`The form could not be loaded: ${error.message}`),
-    );
-  }, []);
+  useEffect(() => app.title('New run'), []);
+  const { answer: start, error } = useAnswer(() => begin(app, from, without), []);
   return (
     <>
       <h1>New run</h1>
       <p class="muted" role="status">
-        {note}
+        {error ? `The form could not be loaded: ${error.message}` : start ? start.note : 'Loading…'}
       </p>
       {start && <Form app={app} {...start} />}
     </>

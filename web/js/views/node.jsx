@@ -5,7 +5,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { suspectsOf } from '../node_groups.mjs';
 import { AnswerPill, Chips, Facts, Region, StatePill, Time } from '../parts.jsx';
 import { Headline, NodeRuns } from '../run_row.jsx';
-import { usePoll } from '../ui.jsx';
+import { usePolled } from '../ui.jsx';
 import { formatBandwidth, formatMemory, plural, shorten } from '../units.mjs';
 import { formatAddress } from '../url_state.mjs';
 import { isBad } from '../verdicts.mjs';
@@ -25,22 +25,16 @@ const HISTORY_WORDS = {
 
 export default function Node({ app, id }) {
   const [found, setFound] = useState(/** @type {any} */ (null));
-  const [note, setNote] = useState('Loading…');
   useEffect(() => app.title(id), []);
-  usePoll(
+  const listed = (query) => app.api.list(new URLSearchParams({ ...query, limit: HISTORY_RUNS }));
+  const [note] = usePolled(
     async () => {
-      const listed = (query) => app.api.list(new URLSearchParams({ ...query, limit: HISTORY_RUNS }));
-      try {
-        const [node, { runs, next }, { runs: accusing }] = await Promise.all([
-          app.api.node(id),
-          listed({ node: id }),
-          listed({ suspect: id }),
-        ]);
-        setFound({ node, runs, next, accusing });
-        setNote('');
-      } catch (error) {
-        setNote(error.status ? error.message : 'Waiting for the server.');
-      }
+      const [node, { runs, next }, { runs: accusing }] = await Promise.all([
+        app.api.node(id),
+        listed({ node: id }),
+        listed({ suspect: id }),
+      ]);
+      setFound({ node, runs, next, accusing });
     },
     3000,
     [],

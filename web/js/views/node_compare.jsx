@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* node_compare.jsx - differences between a node's inventory in a run and that of another node, or
  * of the same node in another run */
-import { useEffect, useState } from 'preact/hooks';
-import { Fold, Head, Region } from '../parts.jsx';
-import { Select } from '../ui.jsx';
+import { useState } from 'preact/hooks';
+import { Fold, Table } from '../parts.jsx';
+import { Select, useAnswer } from '../ui.jsx';
 import { plural, shorten } from '../units.mjs';
 
 const WORDS = 300;
@@ -24,7 +24,6 @@ const Choice = ({ label, text, ...select }) => (
 export function NodeCompare({ app, node, runs }) {
   const [isOpen, setOpen] = useState(false);
   const [chosen, setChosen] = useState(/** @type {any} */ ({}));
-  const [answer, setAnswer] = useState(/** @type {any} */ ({}));
   const started = runs.filter((run) => run.started);
   const run = started.find(({ id }) => id === chosen.run) ?? started[0];
   /* Options of the request: another node of the run (base_node), or another run (base). */
@@ -38,20 +37,8 @@ export function NodeCompare({ app, node, runs }) {
   const path =
     run &&
     `/api/v1/runs/${encodeURIComponent(run.id)}/nodes/${encodeURIComponent(node)}/differences?${against}`;
-  useEffect(() => {
-    let isCurrent = true;
-    if (isOpen && against) {
-      app.api.json(path).then(
-        ({ differences }) => isCurrent && setAnswer({ path, differences }),
-        (error) =>
-          isCurrent &&
-          setAnswer({ path, error: error.status ? error.message : 'The server does not answer.' }),
-      );
-    }
-    return () => {
-      isCurrent = false;
-    };
-  }, [path, isOpen]);
+  const ask = async () => ({ path, ...(await app.api.json(path)) });
+  const { answer, error } = useAnswer(() => (isOpen && against ? ask() : null), [path, isOpen]);
   return (
     run && (
       <Fold
@@ -76,8 +63,9 @@ export function NodeCompare({ app, node, runs }) {
           />
         </p>
         <div role="status">
+          {error && (error.status ? error.message : 'The server does not answer.')}
           {against
-            ? answer.path === path && <Differences {...answer} />
+            ? answer?.path === path && <Differences {...answer} />
             : 'No other node or run to compare with yet.'}
         </div>
       </Fold>
@@ -85,30 +73,19 @@ export function NodeCompare({ app, node, runs }) {
   );
 }
 
-function Differences({ differences, error }) {
-  if (error) {
-    return error;
-  }
+function Differences({ differences }) {
   if (differences.length === 0) {
     return <p class="muted">No differences.</p>;
   }
   return (
     <>
       <p>{plural(differences.length, 'difference')}</p>
-      <Region label="Differences of inventories">
-        <table class="list differences">
-          <Head columns={['Fact', 'Compared with', 'This']} />
-          <tbody>
-            {differences.map(({ what, base, head }) => (
-              <tr key={what}>
-                <th scope="row">{what}</th>
-                <td>{inWords(base)}</td>
-                <td>{inWords(head)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Region>
+      <Table
+        label="Differences of inventories"
+        name="list differences"
+        columns={['Fact', 'Compared with', 'This']}
+        rows={differences.map(({ what, base, head }) => [what, inWords(base), inWords(head)])}
+      />
     </>
   );
 }

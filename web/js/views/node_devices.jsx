@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* node_devices.jsx - a node's devices and system settings, in cards that open */
-import { Facts, Fold, Head, Lines, Region } from '../parts.jsx';
+import { Facts, Fold, Lines, Table } from '../parts.jsx';
 import { formatMemory, plural } from '../units.mjs';
 
 const WORDS = { infiniband: 'InfiniBand', ethernet: 'Ethernet' };
@@ -99,22 +99,12 @@ const Devices = ({ title, columns, devices, leftOut }) => (
       </span>
     }
   >
-    <Region label={title}>
-      <table class="list">
-        <Head columns={columns.map(([name]) => name)} isNumber={(i) => columns[i][2]} />
-        <tbody>
-          {devices.map((device, i) => (
-            <tr key={i}>
-              {columns.map(([name, value, isNumber]) => (
-                <td key={name} class={isNumber ? 'number' : undefined}>
-                  <Lines value={value(device)} />
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Region>
+    <Table
+      label={title}
+      columns={columns.map(([name]) => name)}
+      isNumber={(i) => columns[i][2]}
+      rows={devices.map((device) => columns.map(([, value]) => <Lines value={value(device)} />))}
+    />
   </Fold>
 );
 

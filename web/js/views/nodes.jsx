@@ -18,7 +18,7 @@ import {
 import { AnswerPill, Chips, Region, SortHead, StatePill, Toggles, TypedInput } from '../parts.jsx';
 import { keepPlace } from '../place.mjs';
 import { stateWord } from '../states.mjs';
-import { flipped, Select, usePoll } from '../ui.jsx';
+import { flipped, Select, usePoll, usePolled } from '../ui.jsx';
 import { formatAgo } from '../units.mjs';
 import { levelInWords, levelsOf, readWatches } from '../watches.mjs';
 import { Jobs } from './jobs.jsx';
@@ -38,7 +38,6 @@ export default function Nodes({ app, query }) {
   const [{ nodes, answers }, setAnswer] = useState(/** @type {any} */ ({ nodes: null, answers: 0 }));
   const [suspects, setSuspects] = useState(/** @type {Map<string, any> | null} */ (null));
   const [levels, setLevels] = useState(NOBODY);
-  const [note, setNote] = useState('Loading…');
   const place = useMemo(keepPlace, []);
   const known = useMemo(() => new Map(), []);
   const change = (set) => app.go({ view: 'nodes', query: { ...query, ...set } }, { replace: true });
@@ -46,15 +45,10 @@ export default function Nodes({ app, query }) {
     app.title('Nodes');
     return () => place.stop();
   }, []);
-  usePoll(
+  const [note] = usePolled(
     async () => {
-      try {
-        const { nodes: all } = await app.api.nodes();
-        setAnswer((old) => ({ nodes: all, answers: old.answers + 1 }));
-        setNote('');
-      } catch (error) {
-        setNote(error.status ? error.message : 'Waiting for the server.');
-      }
+      const { nodes: all } = await app.api.nodes();
+      setAnswer((old) => ({ nodes: all, answers: old.answers + 1 }));
     },
     2000,
     [],

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ranking.jsx - table of the fastest setting of a matrix, by size */
-import { Head, Region } from '../parts.jsx';
+import { Table } from '../parts.jsx';
 import { rankingOf } from '../ranking.mjs';
 import { formatPercent, formatSize } from '../units.mjs';
 
@@ -10,21 +10,18 @@ export function Ranking({ run: { book } }) {
     return null;
   }
   return (
-    <Region label="Fastest setting by size">
-      <table class="legend">
-        <Head columns={['Sizes', 'Collective', 'Fastest setting', 'Lead over the next']} />
-        <tbody>
-          {ranges.map(({ collective, from, to, best, ahead }) => (
-            <tr key={`${collective} ${from}`}>
-              <th scope="row">{spanOf(from, to, formatSize)}</th>
-              <td>{collective}</td>
-              <td>{best ?? 'no clear difference'}</td>
-              <td class="number">{best && spanOf(...ahead, formatPercent)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Region>
+    <Table
+      label="Fastest setting by size"
+      name="legend"
+      columns={['Sizes', 'Collective', 'Fastest setting', 'Lead over the next']}
+      isNumber={(column) => column === 3}
+      rows={ranges.map(({ collective, from, to, best, ahead }) => [
+        spanOf(from, to, formatSize),
+        collective,
+        best ?? 'no clear difference',
+        best && spanOf(...ahead, formatPercent),
+      ])}
+    />
   );
 }
 

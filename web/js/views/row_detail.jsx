@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* row_detail.jsx - details of one size: repeats, ranks and wrong elements */
-import { useEffect, useState } from 'preact/hooks';
 import { caseName } from '../case_name.mjs';
 import { Facts, Head, Region } from '../parts.jsx';
 import { isWithinFactor, median, placement, wayOf } from '../stats.mjs';
+import { useAnswer } from '../ui.jsx';
 import { formatBandwidth, formatTime, plural, shorten } from '../units.mjs';
 
 const RANKS_SHOWN = 256;
@@ -15,25 +15,17 @@ const repeatsOf = (entry) => (entry.out?.repeats ?? 0) + (entry.in?.repeats ?? 0
 /* `cases` are the run's cases by number. The rows are read when the details open, and again after
  * another repeat. */
 export function RowDetail({ app, id, entry, cases }) {
-  const [{ rows, error }, setAnswer] = useState(/** @type {any} */ ({ rows: [] }));
   const repeats = repeatsOf(entry);
-  useEffect(() => {
-    let isCurrent = true;
-    const set = (answer) => isCurrent && setAnswer(answer);
-    const pages = [...new Set(Object.values(entry.series))].map((series) =>
-      app.api.rows(
-        id,
-        new URLSearchParams({ series, size: entry.size, limit: String(BLOCKS_SHOWN), samples: '1' }),
-      ),
+  const rowsOf = (series) =>
+    app.api.rows(
+      id,
+      new URLSearchParams({ series, size: entry.size, limit: String(BLOCKS_SHOWN), samples: '1' }),
     );
-    Promise.all(pages).then(
-      (found) => set({ rows: found.flatMap((page) => page.rows).slice(0, 2 * BLOCKS_SHOWN) }),
-      (failure) => set({ rows: [], error: failure.message }),
-    );
-    return () => {
-      isCurrent = false;
-    };
-  }, [repeats]);
+  const { answer: pages = [], error } = useAnswer(
+    () => Promise.all([...new Set(Object.values(entry.series))].map(rowsOf)),
+    [repeats],
+  );
+  const rows = pages.flatMap((page) => page.rows).slice(0, 2 * BLOCKS_SHOWN);
   const left = repeats - rows.length;
   /* "in place, NCCL_ALGO=Ring, repeat 2, cycle 1" */
   const titleOf = (row) => {
@@ -51,7 +43,7 @@ export function RowDetail({ app, id, entry, cases }) {
   };
   return (
     <div class="row-detail">
-      {error && <p class="bad">{error}</p>}
+      {error && <p class="bad">{error.message}</p>}
       {rows.map((row, i) => (
         <Row key={i} row={row} title={titleOf(row)} nameOf={nameOf(row)} />
       ))}

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run_about.jsx - the run's spec, and the meaning of its numbers */
 import { useState } from 'preact/hooks';
-import { CopyBlock, Fold, Head } from '../parts.jsx';
+import { CopyBlock, Fold, Table } from '../parts.jsx';
 import { curlLine, prettyJson, shortSpec } from '../spec_text.mjs';
 import { busFactor } from '../stats.mjs';
+import { useAnswer } from '../ui.jsx';
 import { significant } from '../units.mjs';
 
 export function RunSpec({ app, spec = {} }) {
@@ -72,34 +73,25 @@ const MEANINGS = [
 
 /* `ranks` is the number of ranks per communicator, or 0 if they differ. */
 export function RunMeaning({ app, ranks }) {
-  const [{ facts, error }, setFound] = useState({});
-  /* Read the facts when the card is opened. */
-  const onToggle = (isOpen) =>
-    isOpen &&
-    !facts &&
-    app.api.collectives().then(
-      ({ collectives }) => setFound({ facts: collectives }),
-      (failure) => setFound({ error: failure.message }),
-    );
+  const [isOpen, setOpen] = useState(false);
+  const { answer, error } = useAnswer(() => (isOpen ? app.api.collectives() : null), [isOpen]);
   return (
-    <Fold title="About these numbers" onToggle={onToggle}>
+    <Fold title="About these numbers" onToggle={setOpen}>
       <dl class="meanings">
         {MEANINGS.flatMap(([name, text]) => [<dt key={name}>{name}</dt>, <dd key={`${name} is`}>{text}</dd>])}
       </dl>
       <h3>Factor from algbw to busbw</h3>
-      {error && <p class="bad">{error}</p>}
-      <table class="env">
-        <Head columns={['collective', 'factor', 'this run']} />
-        <tbody>
-          {facts?.map((fact) => (
-            <tr key={fact.name}>
-              <th scope="row">{fact.name}</th>
-              <td>{fact.bus_factor.formula}</td>
-              <td>{ranks > 0 ? `${significant(busFactor(fact, ranks))} (n = ${ranks})` : '–'}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      {error && <p class="bad">{error.message}</p>}
+      <Table
+        label="Factors"
+        name="env"
+        columns={['collective', 'factor', 'this run']}
+        rows={(answer?.collectives ?? []).map((fact) => [
+          fact.name,
+          fact.bus_factor.formula,
+          ranks > 0 ? `${significant(busFactor(fact, ranks))} (n = ${ranks})` : '–',
+        ])}
+      />
     </Fold>
   );
 }

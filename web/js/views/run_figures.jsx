@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run_figures.jsx - table of figures reported by a program, over all ranks and for rank 0 */
-import { Head, Region } from '../parts.jsx';
+import { Table } from '../parts.jsx';
 
 const COLUMNS = ['metric', 'series', 'unit', 'last', 'mean', 'lowest', 'highest', 'count'];
 
@@ -18,32 +18,21 @@ export function RunFigures({ state, program }) {
       {items.length === 0 ? (
         <p class="muted">No figures yet.</p>
       ) : (
-        <Region label="Figures">
-          <table class="list">
-            <caption class="visually-hidden">Figures: one row per metric and line</caption>
-            <Head columns={hasRank0 ? [...COLUMNS, 'rank 0, mean'] : COLUMNS} isNumber={(i) => i > 2} />
-            <tbody>
-              {items.map(({ metric, label, sum, rank0 }) => (
-                <tr key={`${metric.metric}/${label}`}>
-                  <th scope="row" title={metric.higherIsBetter ? 'higher is better' : 'lower is better'}>
-                    {metric.metric}
-                  </th>
-                  <td>{label || 'all ranks'}</td>
-                  <td>{metric.unit}</td>
-                  {[sum.last, sum.sum / sum.count, sum.min, sum.max].map((value, i) => (
-                    <td key={COLUMNS[i + 3]} class="number">
-                      {number(value)}
-                    </td>
-                  ))}
-                  <td class="number">{sum.count}</td>
-                  {hasRank0 && (
-                    <td class="number">{number(rank0?.count ? rank0.sum / rank0.count : null)}</td>
-                  )}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </Region>
+        <Table
+          label="Figures"
+          columns={hasRank0 ? [...COLUMNS, 'rank 0, mean'] : COLUMNS}
+          isNumber={(i) => i > 2}
+          rows={items.map(({ metric, label, sum, rank0 }) => [
+            <span title={metric.higherIsBetter ? 'higher is better' : 'lower is better'}>
+              {metric.metric}
+            </span>,
+            label || 'all ranks',
+            metric.unit,
+            ...[sum.last, sum.sum / sum.count, sum.min, sum.max].map(number),
+            sum.count,
+            ...(hasRank0 ? [number(rank0?.count ? rank0.sum / rank0.count : null)] : []),
+          ])}
+        />
       )}
     </section>
   );

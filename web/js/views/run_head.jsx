@@ -2,7 +2,7 @@
 /* run_head.jsx - the head of a run's page: name, state, verdicts, progress, actions and errors */
 import { useEffect, useMemo, useReducer, useState } from 'preact/hooks';
 import { blamedIn, isEnded } from '../events.mjs';
-import { AnswerPill, Checks, Chips, Head, NoisePill, Region, StatePill, Time } from '../parts.jsx';
+import { AnswerPill, Checks, Chips, NoisePill, StatePill, Table, Time } from '../parts.jsx';
 import { Headline } from '../run_row.jsx';
 import { idempotencyKey } from '../spec_text.mjs';
 import { stateWord } from '../states.mjs';
@@ -79,20 +79,14 @@ function VerdictLine({ answer, sentence, checks, ways }) {
 
 /* Addresses at which nodes could not reach each other. */
 const WaysTable = ({ ways }) => (
-  <Region label="Unreachable addresses">
-    <table class="lanes">
-      <Head columns={['From', 'Interface', 'To', 'Address', 'Interface of the address', 'Reason']} />
-      <tbody>
-        {ways.map(({ from, via, to, address, interface: device, reason }, i) => (
-          <tr key={i}>
-            {[from, via || '?', to, address, device || '?', reason].map((text, at) => (
-              <td key={at}>{shorten(text, 80)}</td>
-            ))}
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </Region>
+  <Table
+    label="Unreachable addresses"
+    name="lanes"
+    columns={['From', 'Interface', 'To', 'Address', 'Interface of the address', 'Reason']}
+    rows={ways.map(({ from, via, to, address, interface: device, reason }) =>
+      [from, via || '?', to, address, device || '?', reason].map((text) => shorten(text, 80)),
+    )}
+  />
 );
 
 /* Labels, facts, actions, progress and errors. */

@@ -13,7 +13,7 @@ import {
 } from '../events.mjs';
 import { caseName } from '../case_name.mjs';
 import { nodeAddress } from '../node_list.mjs';
-import { Facts, Head, Region } from '../parts.jsx';
+import { Facts, Head, Region, Table } from '../parts.jsx';
 import { stateWord } from '../states.mjs';
 import {
   formatDuration,
@@ -190,30 +190,15 @@ const Ways = ({ transports: said }) =>
           </li>
         ))}
       </ul>
-      <Table
-        label="Transports"
-        columns={['Transport', 'Between']}
-        rows={said.ways.map(({ text, between }) => [text, between])}
-      />
+      {said.ways.length > 0 && (
+        <Table
+          label="Transports"
+          name="lanes"
+          columns={['Transport', 'Between']}
+          rows={said.ways.map(({ text, between }) => [text, between])}
+        />
+      )}
     </div>
-  );
-
-const Table = ({ label, columns, rows }) =>
-  rows.length > 0 && (
-    <Region label={label}>
-      <table class="lanes">
-        <Head columns={columns} />
-        <tbody>
-          {rows.map((cells, i) => (
-            <tr key={i}>
-              {cells.map((text, at) => (
-                <td key={columns[at]}>{text}</td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Region>
   );
 
 /* Bytes on the nodes' network ports during the case, summed by port name. */
@@ -229,7 +214,12 @@ function Ports({ nodes }) {
     rows.length > 0 && (
       <div class="ways">
         <h3>Traffic on network ports</h3>
-        <Table label="Network ports" columns={['Port', 'Kind', 'Nodes', 'Sent', 'Received']} rows={rows} />
+        <Table
+          label="Network ports"
+          name="lanes"
+          columns={['Port', 'Kind', 'Nodes', 'Sent', 'Received']}
+          rows={rows}
+        />
       </div>
     )
   );

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run_overlay.jsx - other runs on the same chart */
-import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useReducer, useRef } from 'preact/hooks';
 import { findBaseline } from '../baseline.mjs';
 import { isEnded } from '../events.mjs';
 import { StatePill } from '../parts.jsx';
 import { RunSource } from '../run_source.mjs';
 import { paced } from '../timing.mjs';
+import { useAnswer } from '../ui.jsx';
 import { shorten } from '../units.mjs';
 
 /* The run shown last. Going back to it shows its data at once, even if the server is
@@ -45,14 +46,8 @@ export function useSources(app, ids) {
 
 /* The baseline of an ended run, for its chart. */
 export function useBaseline(app, { meta }) {
-  const [found, setFound] = useState(null);
   const isOver = !app.isReport && meta !== null && isEnded(meta);
-  useEffect(() => {
-    if (isOver) {
-      findBaseline(app.api, meta).then(setFound);
-    }
-  }, [isOver]);
-  return found;
+  return useAnswer(() => (isOver ? findBaseline(app.api, meta) : null), [isOver]).answer ?? null;
 }
 
 /* A run in the form used by charts and exports. `book` may be the book of a single case. */

@@ -10,7 +10,7 @@ import { nightsQuery } from '../nights.mjs';
 import { keepPlace } from '../place.mjs';
 import { Curve, Outcome, WhatCell } from '../run_row.jsx';
 import { Tray, useTray } from '../tray.jsx';
-import { isTyping, Select, usePoll } from '../ui.jsx';
+import { isTyping, Select, usePoll, usePolled } from '../ui.jsx';
 import { formatDuration, plural, secondsBetween, shorten, TIME_ZONE } from '../units.mjs';
 import { formatAddress, LAST_DAY, runListQuery } from '../url_state.mjs';
 import { badVerdict, verdictOf } from '../verdicts.mjs';
@@ -60,7 +60,6 @@ export default function Runs({ app, query }) {
   const [nodes, setNodes] = useState(null);
   /* Drawn together with the first runs, so that the list does not move. */
   const [nights, setNights] = useState({ at: 0, runs: [] });
-  const [note, setNote] = useState('Loading…');
   const counted = useRef(/** @type {any} */ ({}));
   const place = useMemo(keepPlace, []);
   const tray = useTray();
@@ -80,30 +79,25 @@ export default function Runs({ app, query }) {
       place.stop();
     };
   }, []);
-  usePoll(
+  const [note] = usePolled(
     async (isCurrent) => {
-      try {
-        /* Counting is slower than a page of runs: once per filter, and after a new run. */
-        const { key: of, first } = counted.current;
-        const isCounted = of === key && first === list?.runs[0]?.id;
-        const [found, { nodes: all }, judged] = await Promise.all([
-          app.api.list(runListQuery(query, PAGE, !isCounted)),
-          app.api.nodes(),
-          isFiltered ? nights : askNights(app, nights),
-        ]);
-        if (!isCurrent()) {
-          return;
-        }
-        if (!isCounted) {
-          counted.current = { key, first: found.runs[0]?.id, total: found.total };
-        }
-        setList({ ...found, key });
-        setNodes(all);
-        setNights(judged);
-        setNote('');
-      } catch (error) {
-        setNote(error.status ? error.message : 'Waiting for the server.');
+      /* Counting is slower than a page of runs: once per filter, and after a new run. */
+      const { key: of, first } = counted.current;
+      const isCounted = of === key && first === list?.runs[0]?.id;
+      const [found, { nodes: all }, judged] = await Promise.all([
+        app.api.list(runListQuery(query, PAGE, !isCounted)),
+        app.api.nodes(),
+        isFiltered ? nights : askNights(app, nights),
+      ]);
+      if (!isCurrent()) {
+        return;
       }
+      if (!isCounted) {
+        counted.current = { key, first: found.runs[0]?.id, total: found.total };
+      }
+      setList({ ...found, key });
+      setNodes(all);
+      setNights(judged);
     },
     REFRESH_MS,
     [key],

@@ -1,33 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* scaling.jsx - bandwidth and time of a scaling run over node counts, and the server's projection
  * to more nodes */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { Panels } from '../panels.jsx';
 import { scalingPanels, sizeLabel } from '../scaling.mjs';
 import { markOf } from '../shown.mjs';
-import { Alert, flipped, Select } from '../ui.jsx';
+import { Alert, flipped, Select, useAnswer } from '../ui.jsx';
 import { useTheme } from '../theme.jsx';
 import { ViewShare } from './share.jsx';
 
 const isProjected = ({ verdict }) => verdict.answer === 'projected';
 
 /* The projection to `nodes` nodes. Requested again after each completed case. */
-function useProjection(app, id, done, nodes) {
-  const [found, setFound] = useState({ answer: null, error: null });
-  useEffect(() => {
-    let isCurrent = true;
-    if (done > 0) {
-      app.api.projection(id, nodes).then(
-        (answer) => isCurrent && setFound({ answer, error: null }),
-        (error) => isCurrent && setFound(({ answer }) => ({ answer, error })),
-      );
-    }
-    return () => {
-      isCurrent = false;
-    };
-  }, [done, nodes]);
-  return found;
-}
+const useProjection = (app, id, done, nodes) =>
+  useAnswer(() => (done > 0 ? app.api.projection(id, nodes) : null), [done, nodes]);
 
 /* `run` is a result of runOnChart(). `cases` are the run's cases. `change(set)` updates the address
  * state: `nodes` is the projected number of nodes, `of` the size. */

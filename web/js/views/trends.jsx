@@ -14,7 +14,7 @@ import {
   VERSIONS,
 } from '../trend_model.mjs';
 import { Sparkline } from '../run_row.jsx';
-import { Alert, Select, usePoll } from '../ui.jsx';
+import { Alert, Select, useAnswer, usePoll } from '../ui.jsx';
 import { BANDS, formatChange, plural, shorten, significant, TIME_ZONE } from '../units.mjs';
 import { POINTS_SHOWN, trendsQuery } from '../url_state.mjs';
 import { isBad } from '../verdicts.mjs';
@@ -342,10 +342,7 @@ const FILTERS = [
 ];
 
 function Filters({ app, query }) {
-  const [known, setKnown] = useState({ collectives: [], dtypes: [] });
-  useEffect(() => {
-    app.api.collectives().then(setKnown, () => {});
-  }, []);
+  const { answer: known = { collectives: [], dtypes: [] } } = useAnswer(() => app.api.collectives(), []);
   const change = (name) => (value) =>
     app.go(
       {

@@ -3,7 +3,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { nodeAddress } from '../node_list.mjs';
 import { AnswerPill, SignPill, StatePill, Time } from '../parts.jsx';
-import { useAccess, usePoll } from '../ui.jsx';
+import { useAccess, useAnswer, usePolled } from '../ui.jsx';
 import { plural, shorten } from '../units.mjs';
 import { unrealOf } from '../where.mjs';
 import { NIGHTS, nightsOf, runsAddress } from '../watches.mjs';
@@ -13,18 +13,13 @@ const NAMES_SHOWN = 8;
 
 export default function Watches({ app }) {
   const [watches, setWatches] = useState(/** @type {Schema.Watch[] | null} */ (null));
-  const [note, setNote] = useState('Loading…');
   const access = useAccess(app);
   useEffect(() => app.title('Watches'), []);
-  const refresh = async () => {
-    try {
-      setWatches((await app.api.watches()).watches);
-      setNote('');
-    } catch (error) {
-      setNote(error.status ? error.message : 'Waiting for the server.');
-    }
-  };
-  usePoll(refresh, WATCHES_MS, []);
+  const [note, refresh] = usePolled(
+    async () => setWatches((await app.api.watches()).watches),
+    WATCHES_MS,
+    [],
+  );
   return (
     <>
       <div class="title">
@@ -50,18 +45,13 @@ export default function Watches({ app }) {
 
 function Watch({ app, watch, access, again }) {
   const [failed, setFailed] = useState('');
-  const [stale, setStale] = useState(/** @type {string[]} */ ([]));
   const { id, name, state, last, coverage } = watch;
   const nights = nightsOf(watch);
   const verb = state === 'paused' ? 'resume' : 'pause';
-  useEffect(() => {
-    if (coverage.stale > 0) {
-      app.api.watch(id).then(
-        (whole) => setStale(whole.stale),
-        () => {},
-      );
-    }
-  }, [coverage.stale, watch.counts.runs]);
+  const { answer: whole } = useAnswer(
+    () => (coverage.stale > 0 ? app.api.watch(id) : null),
+    [coverage.stale, watch.counts.runs],
+  );
   const act = async () => {
     try {
       await app.api.json(`/api/v1/watches/${id}/${verb}`, { method: 'POST' });
@@ -105,7 +95,7 @@ function Watch({ app, watch, access, again }) {
         ))}
         {coverage.stale > 0 && (
           <p>
-            <SignPill look={['!', 'warn']}>stale</SignPill> <NodeLinks names={stale} />
+            <SignPill look={['!', 'warn']}>stale</SignPill> <NodeLinks names={whole?.stale ?? []} />
           </p>
         )}
       </div>
