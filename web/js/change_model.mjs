@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* change_model.mjs - a comparison's changes by size, as a chart panel (chart_model.mjs). No DOM. */
+import { groupBy } from './lists.mjs';
 import { lookOf } from './palette.mjs';
 import { isToldChange } from './stats.mjs';
 import { formatSize } from './units.mjs';
@@ -71,12 +72,6 @@ export function changePanel({ sizes, verdict: { evidence } }, flipped, theme) {
     marks: lines.filter(({ hidden }) => !hidden).flatMap(crossoversOf),
   };
 }
-
-const groupBy = (items, of) => {
-  const groups = new Map();
-  items.forEach((item) => groups.set(of(item), [...(groups.get(of(item)) ?? []), item]));
-  return groups;
-};
 
 function pointOf({ size, change, interval }, sign) {
   const bar = interval?.map((end) => 100 * sign * end).sort((a, b) => a - b) ?? null;

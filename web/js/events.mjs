@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* events.mjs - folds a run's events into its state (docs/reference/api.md). Replaying the same
  * events gives the same state. An event that was seen before changes nothing. No DOM. */
+import { groupBy } from './lists.mjs';
 import { addVerdicts } from './verdicts.mjs';
 
 export const ENDED = new Set(['completed', 'failed', 'cancelled']);
@@ -350,17 +351,15 @@ export function rankStage(rank) {
 /* CPU binding and conditions that may affect the figures, as [tone, text]. Nodes with equal text
  * share a line. */
 export function conditionLines(found) {
-  const byText = new Map();
-  for (const { node, conditions } of found) {
-    const said = (conditions?.notes ?? []).map((note) => ['warn', note]);
-    for (const line of [...boundLine(conditions?.bind), ...said]) {
-      const key = line.join('\n');
-      byText.set(key, { line, nodes: [...(byText.get(key)?.nodes ?? []), node] });
-    }
-  }
-  return [...byText.values()].map(({ line: [tone, text], nodes }) => [
-    tone,
-    nodes.length === found.length && found.length > 1 ? text : `${namesOf(nodes)}: ${text}`,
+  const lines = found.flatMap(({ node, conditions }) => [
+    ...boundLine(conditions?.bind).map(([tone, text]) => ({ tone, text, node })),
+    ...(conditions?.notes ?? []).map((text) => ({ tone: 'warn', text, node })),
+  ]);
+  return [...groupBy(lines, ({ text }) => text)].map(([text, own]) => [
+    own[0].tone,
+    own.length === found.length && found.length > 1
+      ? text
+      : `${namesOf(own.map(({ node }) => node))}: ${text}`,
   ]);
 }
 
@@ -378,16 +377,10 @@ const namesOf = (nodes) =>
 
 /* The ranks of a case grouped by node, in rank order. */
 export function lanes(shownCase) {
-  const byNode = new Map();
   const ranks = [...(shownCase?.ranks.values() ?? [])].sort((a, b) => a.rank - b.rank);
-  for (const rank of ranks) {
-    const lane = byNode.get(rank.node) ?? {
-      node: rank.node,
-      ranks: [],
-      conditions: shownCase.conditions.get(rank.node) ?? null,
-    };
-    lane.ranks.push(rank);
-    byNode.set(rank.node, lane);
-  }
-  return [...byNode.values()];
+  return [...groupBy(ranks, ({ node }) => node)].map(([node, own]) => ({
+    node,
+    ranks: own,
+    conditions: shownCase.conditions.get(node) ?? null,
+  }));
 }

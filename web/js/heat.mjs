@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* heat.mjs - deviation of each rank's time from the median of all ranks, by size, and the colours
  * for heat maps. No DOM. */
+import { groupBy } from './lists.mjs';
 import { median } from './stats.mjs';
 
 /* Deviations up to this fraction of the median have no colour. A deviation of 1 has the full
@@ -11,14 +12,12 @@ const LEAST = 0.01;
  * rank's median over repeats and cycles. `middle` is the median of `times`. `members` are the rank
  * numbers. */
 export function heatOf(found, members) {
-  const bySize = new Map();
-  for (const row of found.filter(({ times_us: times }) => times?.length > 1)) {
-    bySize.set(row.size, [...(bySize.get(row.size) ?? []), row.times_us]);
-  }
-  const rows = [...bySize]
+  const known = found.filter(({ times_us: times }) => times?.length > 1);
+  const rows = [...groupBy(known, ({ size }) => size)]
     .sort(([a], [b]) => a - b)
     .map(([size, all]) => {
-      const times = all[0].map((_, i) => median(all.map((one) => one[i]).filter(Number.isFinite)));
+      const timesOf = (i) => all.map(({ times_us: times }) => times[i]).filter(Number.isFinite);
+      const times = all[0].times_us.map((_, i) => median(timesOf(i)));
       return { size, times, middle: median(times) };
     });
   const count = rows.reduce((most, row) => Math.max(most, row.times.length), 0);

@@ -5,43 +5,27 @@ const LINES_ASKED = 1000;
 const LINES_KEPT = 5000;
 
 export class LogReader {
-  turn = 0;
   /** @type {Schema.LogLine[]} */
   lines = [];
   after = 0;
+  hasMore = false;
   dropped = 0;
 
-  constructor(api, id) {
+  /* `filter` selects a rank or case. */
+  constructor(api, id, filter = {}) {
     this.api = api;
     this.id = id;
-    this.choose({});
-  }
-
-  /* Select one rank or case, or all. Discards the lines read so far. */
-  choose({ rank = null, case: caseNumber = null }) {
-    this.rank = rank;
-    this.case = caseNumber;
-    this.lines = [];
-    this.after = 0;
-    this.hasMore = false;
-    this.dropped = 0;
-    this.turn += 1;
+    this.filter = Object.entries(filter).filter(([, value]) => value !== null);
   }
 
   /* Read the next page. Resolves to true if there were new lines. */
   async read() {
-    const turn = this.turn;
-    const params = new URLSearchParams({ limit: String(LINES_ASKED), after: String(this.after) });
-    if (this.rank !== null) {
-      params.set('rank', this.rank);
-    }
-    if (this.case !== null) {
-      params.set('case', this.case);
-    }
+    const params = new URLSearchParams([
+      ['limit', String(LINES_ASKED)],
+      ['after', String(this.after)],
+      ...this.filter,
+    ]);
     const { lines, next } = await this.api.logs(this.id, params);
-    if (turn !== this.turn) {
-      return false;
-    }
     const fresh = lines.filter((line) => line.seq > this.after);
     this.lines.push(...fresh);
     this.after = this.lines[this.lines.length - 1]?.seq ?? this.after;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* node_groups.mjs - groups of nodes, suspects, and differences between nodes. No DOM. */
-import { compare, countBy, FACTS, groupOf } from './node_list.mjs';
+import { countBy, groupBy } from './lists.mjs';
+import { compare, FACTS, groupOf } from './node_list.mjs';
 import { isBad, verdictOf } from './verdicts.mjs';
 import { unrealOf } from './where.mjs';
 
@@ -25,14 +26,10 @@ export function suspectsOf(runs) {
 }
 
 /* [{name, nodes}], sorted by name. */
-export function grouped(nodes, by) {
-  const groups = new Map();
-  nodes.forEach((node) => {
-    const name = String(groupOf(node, by));
-    groups.get(name)?.push(node) ?? groups.set(name, [node]);
-  });
-  return [...groups].map(([name, own]) => ({ name, nodes: own })).sort((a, b) => compare(a.name, b.name));
-}
+export const grouped = (nodes, by) =>
+  [...groupBy(nodes, (node) => String(groupOf(node, by)))]
+    .map(([name, own]) => ({ name, nodes: own }))
+    .sort((a, b) => compare(a.name, b.name));
 
 /* `agreed`: facts that all nodes share, [title, value]. `differ`: for each other fact the
  * majority's value, or null without a majority. */
@@ -40,7 +37,7 @@ export function differences(nodes) {
   const agreed = [];
   const differ = new Map();
   for (const [key, title] of FACTS) {
-    const counts = [...countBy(nodes, key)].sort((a, b) => b[1] - a[1]);
+    const counts = [...countBy(nodes, (node) => groupOf(node, key))].sort((a, b) => b[1] - a[1]);
     if (counts.length > 1) {
       differ.set(key, counts[0][1] > nodes.length / 2 ? counts[0][0] : null);
     } else if (counts.length && counts[0][0] !== '') {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* node_list.mjs - filter, order and grouping of the node list. No DOM. */
+import { countBy } from './lists.mjs';
 import { stateWord } from './states.mjs';
 import { plural } from './units.mjs';
 
@@ -80,13 +81,7 @@ export const groupOf = (node, by) =>
     ? node.labels?.[by.slice(LABEL.length)]
     : FACTS.find(([key]) => key === by)?.[2](node)) ?? '';
 
-export const countBy = (nodes, by) => counted(nodes.map((node) => groupOf(node, by)));
-
-function counted(values) {
-  const counts = new Map();
-  values.forEach((value) => counts.set(value, (counts.get(value) ?? 0) + 1));
-  return counts;
-}
+const groupCount = (nodes, by) => new Set(nodes.map((node) => groupOf(node, by))).size;
 
 /* Keys for grouping: [value, text]. A key needs at least two groups, and a group with several
  * nodes. */
@@ -97,7 +92,7 @@ export function groupings(nodes) {
     ...FACTS.map(([key, title]) => [key, title.replace(/^[A-Z][a-z]/, (text) => text.toLowerCase())]),
   ];
   return ways.filter(([by]) => {
-    const { size } = countBy(nodes, by);
+    const size = groupCount(nodes, by);
     return size > 1 && size < nodes.length;
   });
 }
@@ -107,7 +102,7 @@ export function groupings(nodes) {
 export function usualGrouping(nodes) {
   const sizes = groupings(nodes)
     .filter(([by]) => by.startsWith(LABEL) || by === 'group')
-    .map(([by]) => [countBy(nodes, by).size, by])
+    .map(([by]) => [groupCount(nodes, by), by])
     .filter(([size]) => nodes.length > FEW && size <= nodes.length / 2);
   return sizes.sort(([a], [b]) => a - b)[0]?.[1] ?? '';
 }
@@ -121,13 +116,10 @@ export function nodesInWords(nodes, suspects = new Map()) {
   if (nodes.length === 0) {
     return 'No agent has registered yet.';
   }
-  const counts = {};
-  for (const node of nodes) {
-    counts[node.state] = (counts[node.state] ?? 0) + 1;
-  }
+  const counts = countBy(nodes, ({ state }) => state);
   const parts = ['idle', 'busy', 'lost', 'left']
-    .filter((state) => counts[state])
-    .map((state) => `${counts[state]} ${stateWord(state)}`);
+    .filter((state) => counts.has(state))
+    .map((state) => `${counts.get(state)} ${stateWord(state)}`);
   const suspected = nodes.filter(({ name }) => suspects.has(name)).length;
   return `${plural(nodes.length, 'node')}: ${[...parts, suspected ? `${suspected} suspect` : []]
     .flat()

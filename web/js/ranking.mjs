@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ranking.mjs - the fastest setting of a run's matrix, by size. No DOM. */
 import { caseLabel } from './case_name.mjs';
+import { groupBy } from './lists.mjs';
 import { doubtOf } from './stats.mjs';
 
 const FIGURE = 'busbw_gbs';
@@ -30,13 +31,11 @@ export function rankingOf({ lines }) {
 /* Lines that differ only by their settings, grouped by data and placement. */
 function byCollective(lines) {
   const isIn = lines.every(({ inPlace }) => inPlace);
-  const groups = new Map();
-  for (const line of lines.filter(({ env, inPlace }) => env && inPlace === isIn)) {
-    const setting = caseLabel(line);
-    const kind = line.label.replace(` · ${setting}`, '');
-    groups.set(kind, [...(groups.get(kind) ?? []), { setting, points: line.points }]);
-  }
-  return [...groups].filter(([, own]) => own.length > 1);
+  const own = lines
+    .filter(({ env, inPlace }) => env && inPlace === isIn)
+    .map((line) => ({ ...line, setting: caseLabel(line) }));
+  const groups = groupBy(own, ({ label, setting }) => label.replace(` · ${setting}`, ''));
+  return [...groups].filter(([, some]) => some.length > 1);
 }
 
 function bestAt(lines, size) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* references.mjs - reference lines of a chart (chart_model.mjs): thresholds of the spec, the link
  * ceiling, and the baseline. No DOM. */
+import { groupBy } from './lists.mjs';
 import { referenceColour } from './palette.mjs';
 import { median, pointValue } from './stats.mjs';
 import { parseSize } from './units.mjs';
@@ -79,21 +80,20 @@ function spanOf({ size, sizes, band }, [low, high]) {
  * bars. */
 export function baselineOf(baseline, line, figure, zoom, theme) {
   const twins = baseline.books.map((book) => book.lines.get(line.series.key)).filter(Boolean);
-  const bySize = new Map();
-  for (const point of twins.flatMap(({ points }) => points)) {
-    const value = pointValue(point, figure);
-    const isShown = !zoom || (point.size >= zoom[0] && point.size <= zoom[1]);
-    if (value && isShown) {
-      bySize.set(point.size, [...(bySize.get(point.size) ?? []), value]);
-    }
-  }
-  const points = [...bySize]
+  const values = twins
+    .flatMap(({ points: all }) => all)
+    .filter(({ size }) => !zoom || (size >= zoom[0] && size <= zoom[1]))
+    .flatMap((point) => {
+      const value = pointValue(point, figure);
+      return value ? [{ x: point.size, ...value }] : [];
+    });
+  const points = [...groupBy(values, ({ x }) => x)]
     .sort(([a], [b]) => a - b)
-    .map(([x, values]) => {
-      const all = values.flatMap(({ y, bar }) => bar ?? [y]);
+    .map(([x, own]) => {
+      const all = own.flatMap(({ y, bar }) => bar ?? [y]);
       return {
         x,
-        y: median(values.map(({ y }) => y)),
+        y: median(own.map(({ y }) => y)),
         lo: Math.min(...all),
         hi: Math.max(...all),
       };

@@ -11,35 +11,14 @@ export class ReportData {
     this.events = all.filter(({ type }) => type !== 'result');
     this.results = all.filter(({ type }) => type === 'result');
     this.goneSince = null;
-  }
-
-  /* A report of a run with very many events has a summary instead of events. */
-  get isSummary() {
-    return this.data.events === undefined;
-  }
-
-  get id() {
-    return this.document.id;
-  }
-
-  get nodes() {
-    return this.data.nodes;
-  }
-
-  get generator() {
-    return this.data.generator;
-  }
-
-  get generated() {
-    return this.data.generated;
-  }
-
-  get address() {
-    return this.data.address;
-  }
-
-  get origin() {
-    return this.data.address ? new URL(this.data.address).origin : 'http://HOST';
+    this.id = this.document.id;
+    this.nodes = data.nodes;
+    this.generator = data.generator;
+    this.generated = data.generated;
+    this.address = data.address;
+    this.origin = data.address ? new URL(data.address).origin : 'http://HOST';
+    /* A report of a run with very many events has a summary instead of events. */
+    this.isSummary = data.events === undefined;
   }
 
   /* Notices about the report itself: [[title, text]]. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* trend_model.mjs - trends as chart panels (chart_model.mjs): lines of comparable runs, marks where
  * versions changed, and links to comparisons. The server judges; this module only draws. No DOM. */
+import { countBy } from './lists.mjs';
 import { compareQuery } from './url_state.mjs';
 import { formatChange, formatClock, formatDay, shorten } from './units.mjs';
 import { whereInWords } from './where.mjs';
@@ -39,12 +40,6 @@ export function buildTrends(answers) {
 const lineKey = (like) => JSON.stringify({ ...like, band: null, sizes: null });
 
 const order = (a, b) => (a.created < b.created || (a.created === b.created && a.run < b.run) ? -1 : 1);
-
-function countBy(items, keyOf) {
-  const counts = new Map();
-  items.forEach((item) => counts.set(keyOf(item), (counts.get(keyOf(item)) ?? 0) + 1));
-  return counts;
-}
 
 function lineOf({ points }, label, answers, pointsOfRun) {
   const runs = new Map(points.flat().map((point) => [point.run, point]));

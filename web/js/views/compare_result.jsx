@@ -3,6 +3,7 @@
  * single sizes. All numbers and sentences come from the server. */
 import { groupName, keyOf } from '../change_model.mjs';
 import { DeltaAxis, DeltaRow, deltaLimit } from '../delta_row.jsx';
+import { groupBy } from '../lists.mjs';
 import { AnswerPill, Fold, Region, Table, Time } from '../parts.jsx';
 import { formatInterval, isToldChange } from '../stats.mjs';
 import { Alert } from '../ui.jsx';
@@ -250,10 +251,6 @@ function Sizes({ verdict, sizes, sizes_total: total }) {
   }
   const isMoreBetter = new Map(bands.map((band) => [keyOf(band), band.higher_is_better]));
   const shown = sizes.slice(0, SIZES_SHOWN);
-  const groups = new Map();
-  for (const one of shown) {
-    groups.set(groupName(one), [...(groups.get(groupName(one)) ?? []), one]);
-  }
   return (
     <Fold title="Single sizes" note={<span class="muted">{`${plural(total, 'size')}: exploratory`}</span>}>
       <p class="muted">
@@ -266,7 +263,7 @@ function Sizes({ verdict, sizes, sizes_total: total }) {
         limit={deltaLimit(shown)}
         margin={margin}
         counts={unit === 'run' ? runs : cases}
-        groups={[...groups]}
+        groups={[...groupBy(shown, groupName)]}
         nameOf={(one) => (one.size === null ? one.figure : formatSize(one.size))}
         isMoreBetter={(one) => isMoreBetter.get(keyOf(one))}
       />

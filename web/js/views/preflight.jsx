@@ -2,6 +2,7 @@
 /* preflight.jsx - configuration problems and their fixes, as a table of nodes by failed check.
  * Requested when opened. */
 import { useState } from 'preact/hooks';
+import { groupBy } from '../lists.mjs';
 import { nodeAddress } from '../node_list.mjs';
 import { AnswerPill, Checks, Fold, Head, Region } from '../parts.jsx';
 import { shorten } from '../units.mjs';
@@ -58,14 +59,16 @@ function Findings({ answer, sentence, evidence, isOfAll }) {
 
 /* Nodes with equal findings share a row: [{nodes, found}], most findings first. */
 function folded(found) {
-  const rows = new Map();
   const names = [...new Set(found.flatMap(({ nodes }) => nodes))];
-  for (const name of names) {
-    const own = found.filter(({ nodes }) => nodes.includes(name));
-    const key = own.map((one) => found.indexOf(one)).join();
-    rows.get(key)?.nodes.push(name) ?? rows.set(key, { nodes: [name], found: own });
-  }
-  return [...rows.values()].sort((a, b) => b.found.length - a.found.length);
+  const ownOf = (name) => found.filter(({ nodes }) => nodes.includes(name));
+  const rows = groupBy(names, (name) =>
+    ownOf(name)
+      .map((one) => found.indexOf(one))
+      .join(),
+  );
+  return [...rows.values()]
+    .map((nodes) => ({ nodes, found: ownOf(nodes[0]) }))
+    .sort((a, b) => b.found.length - a.found.length);
 }
 
 function Matrix({ found }) {

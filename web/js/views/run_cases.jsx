@@ -3,6 +3,7 @@
  * be selected. */
 import { caseLabel, caseName, variantOf } from '../case_name.mjs';
 import { headlineOfCases } from '../book.mjs';
+import { groupBy } from '../lists.mjs';
 import { StatePill } from '../parts.jsx';
 import { stateLook, stateWord } from '../states.mjs';
 import { formatBandwidth, formatSize, plural, shorten } from '../units.mjs';
@@ -71,16 +72,10 @@ const labelOf = (found) => shorten(caseLabel(found), 40);
 /* [{label, cases, nameOf}] per combination, with cases in order of repeats. Without repeats, all
  * combinations share one group, and `nameOf` returns the combination. */
 function combinations({ cases }) {
-  const found = new Map();
-  for (const one of cases.values()) {
-    const { label, key } = variantOf(one);
-    const known = found.get(key) ?? { label, cases: [], nameOf: repeatOf };
-    known.cases.push(one);
-    found.set(key, known);
-  }
+  const found = groupBy(cases.values(), (one) => variantOf(one).key);
   return found.size > 1 && found.size === cases.size
     ? [{ label: '', cases: [...cases.values()], nameOf: labelOf }]
-    : [...found.values()];
+    : [...found.values()].map((own) => ({ label: variantOf(own[0]).label, cases: own, nameOf: repeatOf }));
 }
 
 function CaseCell({ found, name, figure, isChosen, change }) {

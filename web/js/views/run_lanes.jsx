@@ -12,6 +12,7 @@ import {
   transports,
 } from '../events.mjs';
 import { caseName } from '../case_name.mjs';
+import { groupBy } from '../lists.mjs';
 import { nodeAddress } from '../node_list.mjs';
 import { Facts, Head, Region, Table } from '../parts.jsx';
 import { stateWord } from '../states.mjs';
@@ -36,22 +37,15 @@ const ALIKE_MIN = 4;
 const BAD_MAX = 32;
 
 /* Groups of items with equal `of(item)`: [[value, items]]. */
-function groupBy(items, of) {
-  const groups = new Map();
-  for (const item of items) {
-    const said = of(item);
-    const key = JSON.stringify(said);
-    groups.get(key)?.[1].push(item) ?? groups.set(key, [said, [item]]);
-  }
-  return [...groups.values()];
-}
+const groupsOf = (items, of) =>
+  [...groupBy(items, (item) => JSON.stringify(of(item)))].map(([key, own]) => [JSON.parse(key), own]);
 
 /* `found` is the case that is shown, or null. */
 export function RunLanes({ run, found, isReport }) {
   const [isWhole, setWhole] = useState(false);
   const nodes = lanes(found);
   const ranks = nodes.flatMap((lane) => lane.ranks);
-  const groups = groupBy(nodes, (lane) => lookOfLane(lane, found));
+  const groups = groupsOf(nodes, (lane) => lookOfLane(lane, found));
   const isMany = nodes.length > FEW;
   const rows = isMany && !isWhole ? alikeTogether(groups) : nodes;
   const began = found?.started ?? run.started;
@@ -95,7 +89,7 @@ export function RunLanes({ run, found, isReport }) {
       <Ways transports={found?.transports} />
       <Ports nodes={nodes} />
       <div class="links">
-        {groupBy(ranks, linksOf)
+        {groupsOf(ranks, linksOf)
           .filter(([facts]) => facts.length > 0)
           .map(([facts, own]) => (
             <section key={own[0].rank}>
@@ -111,7 +105,7 @@ export function RunLanes({ run, found, isReport }) {
 /* Reasons why ranks ended. */
 function Whys({ ranks, found }) {
   const ended = ranks.filter((rank) => isFailed(rank) || isBlamed(rank, found.blamed));
-  const groups = groupBy(ended, (rank) => whyOf(rank, found));
+  const groups = groupsOf(ended, (rank) => whyOf(rank, found));
   return (
     <ul class="whys">
       {groups
@@ -205,7 +199,7 @@ const Ways = ({ transports: said }) =>
 function Ports({ nodes }) {
   const ports = nodes.flatMap(({ conditions }) => conditions?.ports ?? []);
   const sum = (own, key) => own.reduce((all, port) => all + port[key], 0);
-  const rows = groupBy(ports, ({ kind, name }) => [name, kind])
+  const rows = groupsOf(ports, ({ kind, name }) => [name, kind])
     .map(([names, own]) => [...names, own.length, sum(own, 'sent_bytes'), sum(own, 'received_bytes')])
     .sort((a, b) => b[3] + b[4] - a[3] - a[4])
     .slice(0, PORTS_SHOWN)

@@ -13,11 +13,7 @@ const REFRESH_MS = 2000;
 /* Polls while visible, until the run has ended and all lines are read. */
 export function RunLogs({ app, id, state, view, change }) {
   const { rank, case: wanted, log: text } = view;
-  const reader = useMemo(() => {
-    const made = new LogReader(app.api, id);
-    made.choose({ rank, case: wanted });
-    return made;
-  }, [rank, wanted]);
+  const reader = useMemo(() => new LogReader(app.api, id, { rank, case: wanted }), [rank, wanted]);
   const [{ of, note }, setRead] = useState(/** @type {any} */ ({}));
   const [, redraw] = useReducer((count) => count + 1, 0);
   const hasRead = of === reader;

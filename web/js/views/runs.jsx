@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* runs.jsx - the home view: nodes and runs that need attention, and the list of runs */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { groupBy } from '../lists.mjs';
 import { suspectsOf } from '../node_groups.mjs';
 import { nodeAddress, nodesInWords } from '../node_list.mjs';
 import { RUN_STATES, stateWord } from '../states.mjs';
@@ -182,7 +183,7 @@ function Attention({ app, nodes }) {
   const lost = (nodes ?? []).filter(({ state }) => state === 'lost');
   const suspects = [...found.suspects].filter(([name]) => nodes?.some((node) => node.name === name));
   const items = [
-    ...byName(found.failed).map(([run, ...others]) => ({
+    ...[...groupBy(found.failed, ({ name, id }) => name || id).values()].map(([run, ...others]) => ({
       key: run.id,
       href: `/runs/${run.id}`,
       text: (run.name || run.id) + (others.length > 0 ? ` and ${others.length} more` : ''),
@@ -218,16 +219,6 @@ function Attention({ app, nodes }) {
       {items.length > NAMED_MAX && <span class="muted">and {items.length - NAMED_MAX} more</span>}
     </section>
   );
-}
-
-/* Runs grouped by name, in order. */
-function byName(runs) {
-  const groups = new Map();
-  for (const run of runs) {
-    const name = run.name || run.id;
-    groups.set(name, [...(groups.get(name) ?? []), run]);
-  }
-  return [...groups.values()];
 }
 
 /* "312 runs", "10000 runs or more with a figure" */

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lists.mjs - items of a list by key. No DOM. */
+
+/** A Map of arrays, in the order of the first item of each key. (Map.groupBy is too new.)
+ * @template T, K @param {Iterable<T>} items @param {(item: T) => K} keyOf */
+export function groupBy(items, keyOf) {
+  const groups = /** @type {Map<K, T[]>} */ (new Map());
+  for (const item of items) {
+    const key = keyOf(item);
+    groups.get(key)?.push(item) ?? groups.set(key, [item]);
+  }
+  return groups;
+}
+
+export const countBy = (items, keyOf) =>
+  new Map([...groupBy(items, keyOf)].map(([key, own]) => [key, own.length]));
