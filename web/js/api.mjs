@@ -127,12 +127,7 @@ export class Api extends EventTarget {
   /** Cost, placement and errors of a spec. Starts nothing.
    * @returns {Promise<Schema.Validation>} */
   validate(spec, signal) {
-    return this.json('/api/v1/runs/validate', {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify(spec),
-      signal,
-    });
+    return this.send('POST', '/api/v1/runs/validate', spec, { signal });
   }
 
   /** All nodes without their inventories, which make up most of the answer.
@@ -183,11 +178,7 @@ export class Api extends EventTarget {
 
   /** @returns {Promise<Schema.Run>} */
   create(spec, key) {
-    return this.json('/api/v1/runs', {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', 'Idempotency-Key': key },
-      body: JSON.stringify(spec),
-    });
+    return this.send('POST', '/api/v1/runs', spec, { headers: { 'Idempotency-Key': key } });
   }
 
   /** Start the follow-up run that searches for this run's slow node.
@@ -204,11 +195,8 @@ export class Api extends EventTarget {
   /** Change labels and notes by a JSON merge patch (RFC 7396).
    * @returns {Promise<Schema.Run>} */
   edit(id, patch) {
-    return this.json(runPath(id), {
-      method: 'PATCH',
-      headers: { 'Content-Type': 'application/merge-patch+json' },
-      body: JSON.stringify(patch),
-    });
+    const headers = { 'Content-Type': 'application/merge-patch+json' };
+    return this.send('PATCH', runPath(id), patch, { headers });
   }
 
   remove(id) {
@@ -238,11 +226,7 @@ export class Api extends EventTarget {
 
   /** @returns {Promise<Schema.Baseline>} */
   acceptBaseline(baseline) {
-    return this.json('/api/v1/baselines', {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify(baseline),
-    });
+    return this.send('POST', '/api/v1/baselines', baseline);
   }
 
   /* A download of the run: `kind` is "report" or a format of the results. */
@@ -259,6 +243,12 @@ export class Api extends EventTarget {
     const response = await this.request(path, init);
     const type = response.headers.get('Content-Type') ?? '';
     return type.includes('json') ? response.json() : null;
+  }
+
+  /** @param {RequestInit} [init] */
+  send(method, path, body, init = {}) {
+    const headers = { 'Content-Type': 'application/json', ...init.headers };
+    return this.json(path, { ...init, method, headers, body: JSON.stringify(body) });
   }
 
   /* Send one request. On 401, request a token from the user and repeat. */

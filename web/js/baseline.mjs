@@ -40,5 +40,5 @@ function labelOf(runs) {
   const [first] = runs;
   return runs.length === 1
     ? `baseline: ${[shorten(first.name, 40), first.id].filter(Boolean).join(', ')}`
-    : `${plural(runs.length, 'comparable run')}, the newest ${first.id}: lowest to highest`;
+    : `range of ${plural(runs.length, 'comparable run')}, the newest ${first.id}`;
 }

@@ -10,105 +10,76 @@ const lineKey = (series, variant) =>
 
 const unrealWord = (series) => ['simulated', 'emulated', 'imported'].find((word) => series[word]) ?? '';
 
-export class Book {
-  epoch = -1;
-  lines = new Map();
-  entries = new Map();
-  /** @type {any[]} rows of the table, in order of creation */
-  order = [];
-  rows = 0;
-  /* Total of wrong elements, and `points`, the places that have any: [{series, size}]. */
-  wrong = { total: 0, points: /** @type {{ series: number, size: number }[]} */ ([]) };
-  unreal = '';
-  thinned = 0;
-  /** @type {Record<number, number[]> | null} */
-  groups = null;
-
-  /* A book covers all cases, or the one case with this number. */
-  constructor(onlyCase = null) {
-    this.onlyCase = onlyCase;
-  }
-
-  /* Rebuild from the state's summary if the summary or the groups changed. */
-  take({ summary, epoch, groups }) {
-    if (epoch === this.epoch && (groups ?? null) === this.groups) {
-      return this;
+/* {epoch, groups, lines, table, rows, wrong, unreal, thinned}. `lines` maps keys to chart lines.
+ * `table` has a row per size, in the order of measurement. `wrong.points` are the places of wrong
+ * elements, [{series, size}]. */
+function makeBook({ summary, epoch, groups }, onlyCase) {
+  const { series = [] } = (onlyCase === null ? summary?.all : summary?.cases) ?? {};
+  const points = /** @type {{ series: number, size: number }[]} */ ([]);
+  const book = {
+    epoch,
+    groups,
+    lines: new Map(),
+    rows: 0,
+    wrong: { total: 0, points },
+    unreal: '',
+    thinned: 0,
+  };
+  const entries = new Map();
+  for (const one of series) {
+    if (one.points.length > 0 && (onlyCase === null || one.case === onlyCase)) {
+      addSeries(book, entries, one);
     }
-    Object.assign(this, new Book(this.onlyCase), { epoch, groups: groups ?? null });
-    const { series = [] } = (this.onlyCase === null ? summary?.all : summary?.cases) ?? {};
-    for (const one of series) {
-      if (one.points.length > 0 && (this.onlyCase === null || one.case === this.onlyCase)) {
-        this.addSeries(one, variantOf(one));
-      }
-    }
-    return this;
   }
+  return { ...book, table: [...entries.values()].sort((a, b) => a.order - b.order) };
+}
 
-  addSeries(series, variant) {
-    const key = lineKey(series, variant.key);
-    const line = this.lineFor(series, key, variant);
-    const side = series.in_place ? 'in' : 'out';
-    for (const known of series.points) {
-      const figures = pointOfSummary(known);
-      const entry = this.entryFor(series, known, key, variant);
-      line.points.push(figures);
-      entry[side] = figures;
-      entry.series[side] = series.series;
-      this.rows += known.rows + known.skipped;
-      this.wrong.total += known.wrong ?? 0;
-      if (known.wrong) {
-        this.wrong.points.push({ series: series.series, size: known.size });
-      }
-    }
-    this.unreal ||= unrealWord(series);
-    this.thinned += series.points_total - series.points.length;
-  }
-
-  /* The ranks of the series' group, or null if the run has one group. */
-  membersOf({ group }) {
-    return this.groups?.[group] ?? null;
-  }
-
-  lineFor(series, key, variant) {
-    const own = `${key}/${series.in_place ? 'in' : 'out'}`;
-    let line = this.lines.get(own);
-    if (!line) {
-      line = {
-        key: own,
-        lineKey: key,
-        collective: series.collective,
-        env: series.env ?? null,
-        label: lineLabel(series, variant.label, this.membersOf(series)),
-        members: this.membersOf(series),
-        inPlace: series.in_place,
-        series: series.series,
-        cases: series.cases,
-        points: [],
-      };
-      this.lines.set(own, line);
-    }
-    return line;
-  }
-
-  /* The table row for a size. One row holds both placements. */
-  entryFor(series, { size, count, row }, lineKeyOfSeries, variant) {
-    const key = `${lineKeyOfSeries}/${size}`;
-    let entry = this.entries.get(key);
-    if (!entry) {
-      const members = this.membersOf(series);
-      const type = lineLabel(series, variant.label, members);
-      entry = { key, order: row, members, size, count, series: {}, out: null, in: null, type };
-      this.entries.set(key, entry);
-      this.order.push(entry);
-    }
+/* Add a line, and its points to the table. A table row holds both placements of a size. */
+function addSeries(book, entries, series) {
+  const variant = variantOf(series);
+  const members = book.groups?.[series.group] ?? null;
+  const label = lineLabel(series, variant.label, members);
+  const key = lineKey(series, variant.key);
+  const side = series.in_place ? 'in' : 'out';
+  const line = book.lines.get(`${key}/${side}`) ?? {
+    key: `${key}/${side}`,
+    lineKey: key,
+    collective: series.collective,
+    env: series.env ?? null,
+    label,
+    members,
+    inPlace: series.in_place,
+    series: series.series,
+    cases: series.cases,
+    points: [],
+  };
+  book.lines.set(line.key, line);
+  for (const known of series.points) {
+    const { size, count, row } = known;
+    const entry = entries.get(`${key}/${size}`) ?? {
+      key: `${key}/${size}`,
+      order: row,
+      members,
+      size,
+      count,
+      series: {},
+      out: null,
+      in: null,
+      type: label,
+    };
+    entries.set(entry.key, entry);
     entry.order = Math.min(entry.order, row);
-    return entry;
+    entry[side] = pointOfSummary(known);
+    entry.series[side] = series.series;
+    line.points.push(entry[side]);
+    book.rows += known.rows + known.skipped;
+    book.wrong.total += known.wrong ?? 0;
+    if (known.wrong) {
+      book.wrong.points.push({ series: series.series, size });
+    }
   }
-
-  /* The table rows in the order of measurement. */
-  table() {
-    return [...this.order].sort((a, b) => a.order - b.order);
-  }
+  book.unreal ||= unrealWord(series);
+  book.thinned += series.points_total - series.points.length;
 }
 
 /* The headline of each case: busbw at the largest size measured by the case's first series
@@ -132,14 +103,13 @@ export function headlineOfCases({ summary, cases }) {
 /* Books by state, then by case number or null. */
 const books = new WeakMap();
 
+/* The book of all cases, or of one. It is made again after another summary. */
 export function bookOf(state, onlyCase = null) {
-  let kept = books.get(state);
-  if (!kept) {
-    kept = new Map();
-    books.set(state, kept);
+  const kept = books.get(state) ?? new Map();
+  books.set(state, kept);
+  const known = kept.get(onlyCase);
+  if (known?.epoch !== state.epoch || known.groups !== state.groups) {
+    kept.set(onlyCase, makeBook(state, onlyCase));
   }
-  if (!kept.has(onlyCase)) {
-    kept.set(onlyCase, new Book(onlyCase));
-  }
-  return kept.get(onlyCase).take(state);
+  return kept.get(onlyCase);
 }

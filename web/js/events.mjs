@@ -150,26 +150,30 @@ function applyPlan(run, event) {
   run.rowsTotal = event.rows_total ?? run.rowsTotal;
 }
 
+/** @returns {CaseState} */
+export const newCase = (number) => ({
+  case: number,
+  attempt: 1,
+  repeat: 0,
+  env: null,
+  nodes: null,
+  state: 'queued',
+  reason: null,
+  blamed: null,
+  started: null,
+  ended: null,
+  ranks: new Map(),
+  conditions: new Map(),
+});
+
 /** The event's case. A newer attempt resets the case. An older attempt returns null.
  * @param {RunState} run @param {any} event @returns {CaseState | null} */
 function caseOf(run, event) {
   const attempt = event.attempt ?? 1;
   let found = run.cases.get(event.case);
   if (!found || attempt > found.attempt) {
-    found = {
-      case: event.case,
-      attempt,
-      repeat: found?.repeat ?? 0,
-      env: found?.env ?? null,
-      nodes: found?.nodes ?? null,
-      state: 'queued',
-      reason: null,
-      blamed: null,
-      started: null,
-      ended: null,
-      ranks: new Map(),
-      conditions: new Map(),
-    };
+    const { repeat = 0, env = null, nodes = null } = found ?? {};
+    found = { ...newCase(event.case), attempt, repeat, env, nodes };
     run.cases.set(event.case, found);
   }
   return attempt < found.attempt ? null : found;

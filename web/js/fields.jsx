@@ -4,7 +4,7 @@ import { useRef, useState } from 'preact/hooks';
 import { grouped } from './node_groups.mjs';
 import { groupings, groupTitle, nodeFits, order, usualGrouping } from './node_list.mjs';
 import { ProgramControl } from './program_field.jsx';
-import { flipped, Select } from './ui.jsx';
+import { Button, flipped, Select } from './ui.jsx';
 
 const NODES_SHOWN = 24;
 
@@ -56,8 +56,8 @@ export function Field({ field, value, errors = [], offered, onChange }) {
   );
 }
 
-/* Keeps the text as typed while `read` gives the current value for it. Otherwise shows the
- * value. */
+/* Keeps the typed text as long as `read(text)` equals the value. Otherwise shows
+ * `write(value)`. */
 export function useTyped(value, write, read) {
   const [text, setText] = useState(write(value));
   const isSame = JSON.stringify(read(text)) === JSON.stringify(value);
@@ -200,9 +200,9 @@ function NodesControl({ field, value, offered = [], onChange }) {
       </div>
       <p class="actions">
         {fit.length > 1 && (
-          <button type="button" class="quiet" onClick={() => choose(fit, true)}>
+          <Button class="quiet" onClick={() => choose(fit, true)}>
             Select all {fit.length}
-          </button>
+          </Button>
         )}
         <span class="help" role="status">
           {known.length === 0 ? 'No node has registered yet.' : `${value.length} selected`}
@@ -262,19 +262,15 @@ function MatrixControl({ value, onChange }) {
               />
               and unset
             </label>
-            <button
-              type="button"
-              class="quiet"
-              onClick={() => onChange(value.filter((_row, at) => at !== i))}
-            >
+            <Button class="quiet" onClick={() => onChange(value.filter((_row, at) => at !== i))}>
               Remove
-            </button>
+            </Button>
           </div>
         ))}
       </div>
-      <button type="button" class="quiet" onClick={add}>
+      <Button class="quiet" onClick={add}>
         Add a variable
-      </button>
+      </Button>
     </div>
   );
 }

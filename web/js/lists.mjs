@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lists.mjs - items of a list by key. No DOM. */
 
-/** A Map of arrays, in the order of the first item of each key. (Map.groupBy is too new.)
- * @template T, K @param {Iterable<T>} items @param {(item: T) => K} keyOf */
+/* A Map of arrays, in the order of the first item of each key. (Map.groupBy is too new.) */
 export function groupBy(items, keyOf) {
-  const groups = /** @type {Map<K, T[]>} */ (new Map());
+  const groups = new Map();
   for (const item of items) {
     const key = keyOf(item);
     groups.get(key)?.push(item) ?? groups.set(key, [item]);

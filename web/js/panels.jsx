@@ -8,6 +8,7 @@ import { Glyph } from './plot.jsx';
 import { PlotBox, PlotTools, toggleFull } from './plot_box.jsx';
 import { doubtInWords, doubtOf } from './stats.mjs';
 import { formatBandwidth, formatMemory, formatSize, formatTime, significant } from './units.mjs';
+import { Button } from './ui.jsx';
 
 const HEIGHT = 340;
 const HEIGHT_OF_MANY = 260;
@@ -199,8 +200,7 @@ function Legend({ panels, panel, x, onToggle, name }) {
           {lines.map((line) => (
             <tr key={line.key}>
               <th scope="row">
-                <button
-                  type="button"
+                <Button
                   class="legend-item"
                   aria-pressed={String(!line.hidden)}
                   data-key={line.key}
@@ -208,7 +208,7 @@ function Legend({ panels, panel, x, onToggle, name }) {
                 >
                   <Glyph line={line} />
                   {line.label}
-                </button>
+                </Button>
               </th>
               {figuresOf(line.key)}
             </tr>

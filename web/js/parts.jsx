@@ -5,7 +5,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { copyText } from './download.mjs';
 import { stateLook, stateWord } from './states.mjs';
 import { debounce } from './timing.mjs';
-import { flipped, useAnswer } from './ui.jsx';
+import { Button, flipped, useAnswer } from './ui.jsx';
 import { formatClock, formatDay, shorten, zoneOf } from './units.mjs';
 import { ANSWERS, badVerdict } from './verdicts.mjs';
 
@@ -186,9 +186,9 @@ export const SortHead = ({ columns, numbers, query, onSort, first = 'desc' }) =>
           aria-sort={sort ? (sort === query.sort ? DIRECTIONS[query.order] : 'none') : undefined}
         >
           {sort ? (
-            <button type="button" class="sort" onClick={() => onSort(sorted(query, sort, first))}>
+            <Button class="sort" onClick={() => onSort(sorted(query, sort, first))}>
               {text} <span class="arrow" aria-hidden="true" />
-            </button>
+            </Button>
           ) : (
             text
           )}
@@ -208,14 +208,13 @@ const sorted = (query, sort, first) => ({
 export const Toggles = ({ label, options, chosen, onChange }) => (
   <div class="switcher toggles" role="group" aria-label={label}>
     {options.map(([value, text]) => (
-      <button
-        type="button"
+      <Button
         key={value}
         aria-pressed={String(chosen.includes(value))}
         onClick={() => onChange(flipped(chosen, value))}
       >
         {text}
-      </button>
+      </Button>
     ))}
   </div>
 );
@@ -229,9 +228,9 @@ export function CopyButton({ label, text }) {
     setTimeout(() => setCopied(false), 1500);
   };
   return (
-    <button type="button" class="quiet copy" aria-label={`Copy ${label}`} onClick={copy}>
+    <Button class="quiet copy" aria-label={`Copy ${label}`} onClick={copy}>
       {isCopied ? 'Copied' : 'Copy'}
-    </button>
+    </Button>
   );
 }
 

@@ -5,6 +5,7 @@ import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { placeTip, tipRoom } from './chart_model.mjs';
 import { TypedInput } from './parts.jsx';
 import { MARGIN, Plot, scalesOf } from './plot.jsx';
+import { Button } from './ui.jsx';
 
 /* A shorter drag counts as a click. */
 const DRAG_PX = 6;
@@ -63,15 +64,14 @@ export const PlotTools = ({ label, range = null, onRange = null, onFull }) => (
       />
     )}
     {document.fullscreenEnabled && (
-      <button
-        type="button"
+      <Button
         class="quiet"
         aria-label={`Full screen: ${label}`}
         title="Full screen; Escape leaves it"
         onClick={onFull}
       >
         ⤢
-      </button>
+      </Button>
     )}
   </span>
 );

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* summary.mjs - a run's state from the server's summary instead of its events
  * (docs/reference/api.md). No DOM. */
-import { applyEvents, newRank, newRunState } from './events.mjs';
+import { applyEvents, newCase, newRank, newRunState } from './events.mjs';
 import { takeFigures } from './figures.mjs';
 import { waysOf } from './stats.mjs';
 
@@ -15,16 +15,8 @@ export function stateOfSummary(summary) {
   }
   const events = [...summary.recent, ...summary.messages].sort((a, b) => a.id - b.id);
   applyEvents(state, events);
-  for (const found of run.cases ?? []) {
-    const { state: now, reason, blamed = null, transports = null, started, ended } = found;
-    Object.assign(/** @type {object} */ (state.cases.get(found.case)), {
-      state: now,
-      reason,
-      blamed,
-      transports,
-      started,
-      ended,
-    });
+  for (const { ranks, conditions, ...end } of run.cases ?? []) {
+    Object.assign(/** @type {object} */ (state.cases.get(end.case)), { blamed: null, transports: null }, end);
   }
   Object.assign(state, {
     lastId: summary.last_event,
@@ -115,18 +107,9 @@ function ranksOf(found, nodes) {
 function caseOf(found, env, nodes) {
   const ranks = ranksOf(found, nodes);
   return {
-    case: found.case,
-    attempt: found.attempt ?? 1,
-    repeat: found.repeat ?? 0,
+    ...newCase(found.case),
+    ...found,
     env,
-    nodes: found.nodes ?? null,
-    headline: found.headline ?? null,
-    state: found.state,
-    reason: found.reason ?? null,
-    blamed: found.blamed ?? null,
-    transports: found.transports ?? null,
-    started: found.started ?? null,
-    ended: found.ended ?? null,
     ranks: new Map(ranks.map((rank) => [rank.rank, rank])),
     conditions: new Map((found.conditions ?? []).map((said) => [said.node, said])),
   };

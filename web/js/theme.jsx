@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* theme.jsx - dark or light: the system's preference until the user chooses */
 import { useEffect, useState } from 'preact/hooks';
+import { Button } from './ui.jsx';
 
 const KEY = 'ringbench-theme';
 const EVENT = 'ringbench-theme';
@@ -45,14 +46,9 @@ export function useTheme() {
 export function ThemeSwitch() {
   const other = useTheme() === 'dark' ? 'Light' : 'Dark';
   return (
-    <button
-      type="button"
-      class="quiet"
-      aria-label={`${other} theme`}
-      onClick={() => choose(other.toLowerCase())}
-    >
+    <Button class="quiet" aria-label={`${other} theme`} onClick={() => choose(other.toLowerCase())}>
       <span class="theme-glyph" aria-hidden="true" />
       <span class="theme-name">{other}</span>
-    </button>
+    </Button>
   );
 }

@@ -3,6 +3,7 @@
 import { useState } from 'preact/hooks';
 import { shorten } from './units.mjs';
 import { formatAddress } from './url_state.mjs';
+import { Button } from './ui.jsx';
 
 const KEY = 'ringbench-chosen';
 const OVERLAY_MAX = 6;
@@ -47,22 +48,21 @@ export function Tray({ tray: { selected, toggle, set } }) {
           <li key={run.id} class="chip">
             <span class="muted">{i === 0 ? 'base ' : 'head '}</span>
             <span title={run.name}>{shorten(run.name, 40)}</span>
-            <button
-              type="button"
+            <Button
               class="quiet"
               aria-label={`Deselect ${shorten(run.name, 80)}`}
               onClick={() => toggle(run)}
             >
               ✕
-            </button>
+            </Button>
           </li>
         ))}
       </ol>
       <span class="actions">
         {selected.length === 2 && (
-          <button type="button" class="quiet" onClick={() => set([...selected].reverse())}>
+          <Button class="quiet" onClick={() => set([...selected].reverse())}>
             Swap
-          </button>
+          </Button>
         )}
         {heads.length > 0 && selected.length <= OVERLAY_MAX && (
           <a class="button" href={formatAddress({ view: 'run', id: base, query: { with: heads } })}>
@@ -77,9 +77,9 @@ export function Tray({ tray: { selected, toggle, set } }) {
             Compare
           </a>
         )}
-        <button type="button" class="quiet" onClick={() => set([])}>
+        <Button class="quiet" onClick={() => set([])}>
           Clear selection
-        </button>
+        </Button>
       </span>
     </section>
   );

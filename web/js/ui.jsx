@@ -91,15 +91,9 @@ export const flipped = (keys, key) =>
 export const Switcher = ({ label, options, value, onChange }) => (
   <div class="switcher" role="group" aria-label={label}>
     {options.map(([one, text, title]) => (
-      <button
-        type="button"
-        key={one}
-        title={title}
-        aria-pressed={String(one === value)}
-        onClick={() => onChange(one)}
-      >
+      <Button key={one} title={title} aria-pressed={String(one === value)} onClick={() => onChange(one)}>
         {text}
-      </button>
+      </Button>
     ))}
   </div>
 );
@@ -114,6 +108,8 @@ export const Select = ({ options, onChange, ...attributes }) => (
     ))}
   </select>
 );
+
+export const Button = (attributes) => <button type="button" {...attributes} />;
 
 /* A message box. The tone "bad" interrupts screen readers. */
 export const Alert = ({ tone, title, children }) => (
@@ -149,13 +145,9 @@ export const Question = ({ title, yes, no = 'Cancel', act, onClose, children }) 
   <Dialog title={title} onSubmit={act} onClose={onClose}>
     {children}
     <div class="actions">
-      <button
-        type="button"
-        class="quiet"
-        onClick={({ currentTarget }) => currentTarget.closest('dialog').close()}
-      >
+      <Button class="quiet" onClick={({ currentTarget }) => currentTarget.closest('dialog').close()}>
         {no}
-      </button>
+      </Button>
       {yes}
     </div>
   </Dialog>
@@ -185,8 +177,7 @@ export function Tabs({ label, items, chosen, choose, onPaper }) {
     <section class="stack">
       <div class="tabs" role="tablist" aria-label={label} ref={list} onKeyDown={onKey}>
         {items.map(({ name, title, note }) => (
-          <button
-            type="button"
+          <Button
             class="tab"
             role="tab"
             key={name}
@@ -198,7 +189,7 @@ export function Tabs({ label, items, chosen, choose, onPaper }) {
           >
             {title}
             {note && <span class="muted note">{note}</span>}
-          </button>
+          </Button>
         ))}
       </div>
       {items.map(({ name, panel }) => (

@@ -28,7 +28,7 @@ test('the table pairs both placements of a size, in the order of measuring', () 
     row({ row: 2 * i, size }),
     row({ row: 2 * i + 1, size, inPlace: true }),
   ]);
-  const table = bookOf(stateWith(rows.reverse())).table();
+  const table = bookOf(stateWith(rows.reverse())).table;
   assert.deepEqual(
     table.map((entry) => [entry.size, entry.count, entry.out.repeats, entry.in.repeats]),
     [8, 16].map((size) => [size, size / 4, 1, 1]),
@@ -37,7 +37,7 @@ test('the table pairs both placements of a size, in the order of measuring', () 
 
 test('repeats of a row share a table row', () => {
   const rows = [0, 1].map((number) => ({ ...row({ row: 0, size: 16 }), case: number }));
-  const table = bookOf(stateWith(rows)).table();
+  const table = bookOf(stateWith(rows)).table;
   assert.deepEqual(
     table.map((entry) => entry.out.repeats),
     [2],
@@ -50,10 +50,7 @@ test('wrong elements are counted, with the sizes that have them', () => {
   assert.deepEqual([total, points], [100, [{ series: 0, size: 8 }]]);
 });
 
-const shownOf = (state) =>
-  bookOf(state)
-    .table()
-    .map(({ size, out, in: inside }) => [size, out, inside]);
+const shownOf = (state) => bookOf(state).table.map(({ size, out, in: inside }) => [size, out, inside]);
 
 test('summaries that come in pieces make what one makes', () => {
   const { events } = sampleRun({ sizes: [8, 16, 32], repeats: 3 });
@@ -86,13 +83,13 @@ test('cases that differ by environment are lines of their own; repeats are not',
     [...new Set([...book.lines.values()].map((line) => line.label))],
     ['all_reduce · float32 · sum · P2P unset', 'all_reduce · float32 · sum · P2P=1'],
   );
-  assert.equal(book.table()[0].out.repeats, 2);
+  assert.equal(book.table[0].out.repeats, 2);
 });
 
 test('a case by itself has its rows only', () => {
   const state = replay(sampleRun({ sizes: [8, 16], repeats: 2 }).events);
   assert.equal(bookOf(state, 1).rows, 4);
-  assert.equal(bookOf(state, 1).table()[0].out.repeats, 1);
+  assert.equal(bookOf(state, 1).table[0].out.repeats, 1);
 });
 
 test('groups of a split are lines and table rows of their own', () => {
@@ -102,7 +99,7 @@ test('groups of a split are lines and table rows of their own', () => {
     [...book.lines.values()].map((line) => line.label.split(' · ').at(-1)),
     ['group 0', 'group 1'],
   );
-  assert.equal(book.table().length, 2);
+  assert.equal(book.table.length, 2);
 });
 
 test('rows of a group name its ranks', () => {
@@ -119,7 +116,7 @@ test('rows of a group name its ranks', () => {
     ['group 0 (ranks 0, 2)', 'group 1 (ranks 1, 3)'],
   );
   assert.deepEqual(
-    book.table().map((entry) => entry.members),
+    book.table.map((entry) => entry.members),
     state.groups,
   );
 });

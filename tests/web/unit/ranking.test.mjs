@@ -2,7 +2,6 @@
 /* ranking.test.mjs - the fastest setting by size, and the slow nodes of pairs */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Book } from '../../../web/js/book.mjs';
 import { slowNodes } from '../../../web/js/pairs.mjs';
 import { rankingOf } from '../../../web/js/ranking.mjs';
 
@@ -18,7 +17,7 @@ const line = (env, inPlace, ...points) => ({
   inPlace,
   points: points.map(point),
 });
-const bookWith = (...lines) => Object.assign(new Book(), { lines: new Map(lines.entries()) });
+const bookWith = (...lines) => ({ lines: new Map(lines.entries()) });
 
 test('neighbouring sizes with the same fastest setting are one range', () => {
   const book = bookWith(

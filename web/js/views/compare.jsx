@@ -3,7 +3,7 @@
  * answer of the server. */
 import { useEffect, useState } from 'preact/hooks';
 import { copyText, download } from '../download.mjs';
-import { Alert, Question } from '../ui.jsx';
+import { Button, Alert, Question } from '../ui.jsx';
 import { compareQuery } from '../url_state.mjs';
 import { CompareForm } from './compare_form.jsx';
 import { Comparison, headline } from './compare_result.jsx';
@@ -123,9 +123,9 @@ export default function Compare({ app, query }) {
         <span class="spring" />
         <div class="actions">
           {(actions || []).filter(Boolean).map(([name, title, act]) => (
-            <button type="button" key={name} title={title} onClick={attempt(act)}>
+            <Button key={name} title={title} onClick={attempt(act)}>
               {name}
-            </button>
+            </Button>
           ))}
         </div>
       </div>

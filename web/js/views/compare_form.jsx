@@ -2,7 +2,7 @@
 /* compare_form.jsx - form for the runs of both sides, and the settings that select their cases */
 import { useEffect, useState } from 'preact/hooks';
 import { combinationsOf } from '../matrix.mjs';
-import { Select, useAnswer } from '../ui.jsx';
+import { Button, Select, useAnswer } from '../ui.jsx';
 import { shorten } from '../units.mjs';
 
 const OFFERED = 50;
@@ -34,9 +34,9 @@ export function CompareForm({ app, query, submit }) {
       }}
     >
       <Side app={app} title="Base" hint={`${HINT}; or baseline`} side={base} onChange={setBase} />
-      <button type="button" class="quiet" title="Swap" onClick={() => go(head, base)}>
+      <Button class="quiet" title="Swap" onClick={() => go(head, base)}>
         ⇄ Swap
-      </button>
+      </Button>
       <Side app={app} title="Head" hint={HINT} side={head} onChange={setHead} />
       <button type="submit" class="primary">
         Compare

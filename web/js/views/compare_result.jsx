@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* compare_result.jsx - the result of a comparison: verdict, changes by size, bands, differences and
  * single sizes. All numbers and sentences come from the server. */
-import { groupName, keyOf } from '../change_model.mjs';
+import { useState } from 'preact/hooks';
+import { changePanel, groupName, keyOf } from '../change_model.mjs';
 import { DeltaAxis, DeltaRow, deltaLimit } from '../delta_row.jsx';
 import { groupBy } from '../lists.mjs';
 import { AnswerPill, Fold, Region, Table, Time } from '../parts.jsx';
+import { Panels } from '../panels.jsx';
 import { formatInterval, isToldChange } from '../stats.mjs';
-import { Alert } from '../ui.jsx';
+import { useTheme } from '../theme.jsx';
+import { Alert, flipped } from '../ui.jsx';
 import {
   BANDS,
   formatBandwidth,
@@ -18,7 +21,6 @@ import {
   significant,
 } from '../units.mjs';
 import { unrealOf } from '../where.mjs';
-import { ChangePlot } from './change_plot.jsx';
 
 const SIZES_SHOWN = 500;
 
@@ -98,6 +100,29 @@ const envInWords = (env) =>
   Object.entries(env)
     .map(([name, value]) => (value === null ? `${name} unset` : `${name}=${value}`))
     .join(' ');
+
+/* Shows where settings cross. */
+function ChangePlot({ answer }) {
+  const theme = useTheme();
+  const [keys, setKeys] = useState([]);
+  const panel = changePanel(answer, keys, theme);
+  return (
+    panel && (
+      <section class="card chart-card" aria-label="Change by size">
+        <Panels
+          panels={[panel]}
+          spread
+          mark=""
+          name="Changes"
+          onToggle={(key) => setKeys(flipped(keys, key))}
+        />
+        <p class="muted">
+          Error bars: 95 % confidence interval of each single size, not corrected for multiple testing.
+        </p>
+      </section>
+    )
+  );
+}
 
 function Bands({ bands, cases, paired, unit, margin, runs }) {
   const byRun = unit === 'run';

@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks';
 import { CopyBlock } from '../parts.jsx';
 import { curlLine, idempotencyKey } from '../spec_text.mjs';
-import { useAccess } from '../ui.jsx';
+import { Button, useAccess } from '../ui.jsx';
 import { usableBackend } from '../validation.mjs';
 
 /* Two nodes are one pair, which cannot show which of them is slow. */
@@ -76,15 +76,9 @@ function Offer({ app, act, title, look = undefined, refused = null, children }) 
   };
   return (
     <div class="actions search-offer">
-      <button
-        type="button"
-        class={look}
-        disabled={isBusy || refused !== null}
-        title={refused}
-        onClick={start}
-      >
+      <Button class={look} disabled={isBusy || refused !== null} title={refused} onClick={start}>
         {title}
-      </button>
+      </Button>
       <p class="muted" role="status">
         {failure || children}
       </p>

@@ -2,7 +2,7 @@
 /* jobs.jsx - jobs requested from engines: active ones with a stop button, and ended ones */
 import { useState } from 'preact/hooks';
 import { StatePill, Time } from '../parts.jsx';
-import { Question, useAccess, usePoll } from '../ui.jsx';
+import { Button, Question, useAccess, usePoll } from '../ui.jsx';
 import { formatAgo, plural } from '../units.mjs';
 
 const JOBS_MS = 5000;
@@ -87,8 +87,7 @@ function Job({ app, job, access, again }) {
         </span>
       </span>
       {job.state !== 'ended' && (
-        <button
-          type="button"
+        <Button
           class="quiet"
           aria-label={`${word}: ${nameOf(job)}`}
           disabled={!access.operator}
@@ -96,7 +95,7 @@ function Job({ app, job, access, again }) {
           onClick={() => setAsking(true)}
         >
           {word}
-        </button>
+        </Button>
       )}
       {isAsking && (
         <Question

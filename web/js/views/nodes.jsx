@@ -18,7 +18,7 @@ import {
 import { AnswerPill, Chips, Region, SortHead, StatePill, Toggles, TypedInput } from '../parts.jsx';
 import { keepPlace } from '../place.mjs';
 import { stateWord } from '../states.mjs';
-import { flipped, Select, usePoll, usePolled } from '../ui.jsx';
+import { Button, flipped, Select, usePoll, usePolled } from '../ui.jsx';
 import { formatAgo } from '../units.mjs';
 import { levelInWords, levelsOf, readWatches } from '../watches.mjs';
 import { Jobs } from './jobs.jsx';
@@ -124,9 +124,7 @@ export default function Nodes({ app, query }) {
       )}
       {rows.length > limit && (
         <p class="actions">
-          <button type="button" onClick={() => setLimit(Infinity)}>
-            Show all {rows.length}
-          </button>
+          <Button onClick={() => setLimit(Infinity)}>Show all {rows.length}</Button>
         </p>
       )}
     </>
@@ -166,7 +164,7 @@ function itemsOf(found, by, view) {
   );
 }
 
-/* The column exists if a watch has measured a level. */
+/* Show the column of levels if a watch has measured any. */
 const hasLevels = ({ query, levels }) => levels.size > 0 && !query.differ;
 
 function columnsOf(view) {
@@ -190,9 +188,9 @@ function columnsOf(view) {
 const GroupRow = ({ group: { name, nodes, by, isOpen }, span, suspects, onTurn }) => (
   <tr class="group">
     <td colSpan={span}>
-      <button type="button" class="quiet" aria-expanded={String(isOpen)} onClick={onTurn}>
+      <Button class="quiet" aria-expanded={String(isOpen)} onClick={onTurn}>
         {groupTitle(name, by)}
-      </button>
+      </Button>
       <span class="muted">{nodesInWords(nodes, suspects)}</span>
       {nodes.some((node) => node.state === 'lost') && <StatePill state="lost" />}
     </td>

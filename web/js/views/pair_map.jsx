@@ -11,6 +11,7 @@ import { useSize } from '../plot_box.jsx';
 import { toCsv } from '../shown_files.mjs';
 import { stateWord } from '../states.mjs';
 import { formatBandwidth, formatPercent, formatSize, plural, shorten } from '../units.mjs';
+import { Button } from '../ui.jsx';
 
 const NAMES_PX = 110;
 const CELL_PX = [3, 22];
@@ -56,24 +57,19 @@ export function PairMap({ state, named, nodes = [], racks, change }) {
       </ul>
       <p class="actions">
         {racks.length > 0 && (
-          <button type="button" class="quiet" onClick={() => change({ racks: [] })}>
+          <Button class="quiet" onClick={() => change({ racks: [] })}>
             All racks
-          </button>
+          </Button>
         )}
-        <button
-          type="button"
+        <Button
           class="quiet"
           onClick={() => save('csv', new Blob([toCsv(rowsOf(shown))], { type: 'text/csv' }))}
         >
           CSV
-        </button>
-        <button
-          type="button"
-          class="quiet"
-          onClick={() => canvas.current.toBlob((blob) => save('png', blob))}
-        >
+        </Button>
+        <Button class="quiet" onClick={() => canvas.current.toBlob((blob) => save('png', blob))}>
           PNG
-        </button>
+        </Button>
       </p>
       <div class="pair-map" ref={box}>
         <HeatMap

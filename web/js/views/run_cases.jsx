@@ -7,6 +7,7 @@ import { groupBy } from '../lists.mjs';
 import { StatePill } from '../parts.jsx';
 import { stateLook, stateWord } from '../states.mjs';
 import { formatBandwidth, formatSize, plural, shorten } from '../units.mjs';
+import { Button } from '../ui.jsx';
 
 /* Shown above the chart while a single case is selected. */
 export const CaseNote = ({ found, change }) =>
@@ -15,9 +16,9 @@ export const CaseNote = ({ found, change }) =>
       <span>
         Only <strong>{caseName(found)}</strong> <StatePill state={found.state} />
       </span>
-      <button type="button" class="quiet" onClick={() => change({ case: null })}>
+      <Button class="quiet" onClick={() => change({ case: null })}>
         Show all cases
-      </button>
+      </Button>
     </p>
   );
 
@@ -86,8 +87,7 @@ function CaseCell({ found, name, figure, isChosen, change }) {
     figure ? `, ${value} GB/s at ${formatSize(figure.size)}` : ''
   }${found.reason ? `: ${found.reason}` : ''}`;
   return (
-    <button
-      type="button"
+    <Button
       class={`case-cell ${tone}`}
       aria-pressed={String(isChosen)}
       aria-label={words}
@@ -97,6 +97,6 @@ function CaseCell({ found, name, figure, isChosen, change }) {
       <span class="muted">{name}</span>
       <span class="sign">{sign}</span>
       {value}
-    </button>
+    </Button>
   );
 }

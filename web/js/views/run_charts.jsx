@@ -4,7 +4,7 @@ import { buildPanels, limitedTo, limitsWith, METRICS } from '../chart_model.mjs'
 import { metricPanels } from '../figures.mjs';
 import { Panels } from '../panels.jsx';
 import { markOf, unlikeInWords } from '../shown.mjs';
-import { Alert, flipped, Switcher } from '../ui.jsx';
+import { Button, Alert, flipped, Switcher } from '../ui.jsx';
 import { useTheme } from '../theme.jsx';
 import { formatSize } from '../units.mjs';
 import { Ranking } from './ranking.jsx';
@@ -101,14 +101,14 @@ function Controls({ view, change, figures }) {
       </label>
       {!figures && view.zoom === null && <span class="muted">Drag to zoom</span>}
       {!figures && view.zoom !== null && (
-        <button type="button" class="quiet" onClick={() => change({ zoom: null })}>
+        <Button class="quiet" onClick={() => change({ zoom: null })}>
           {`${view.zoom.map(formatSize).join(' to ')}: show all`}
-        </button>
+        </Button>
       )}
       {!figures && (
-        <button type="button" class="quiet" onClick={() => openMeanings(change)}>
+        <Button class="quiet" onClick={() => openMeanings(change)}>
           About these numbers
-        </button>
+        </Button>
       )}
     </div>
   );

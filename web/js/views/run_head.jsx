@@ -7,7 +7,7 @@ import { Headline } from '../run_row.jsx';
 import { idempotencyKey } from '../spec_text.mjs';
 import { stateWord } from '../states.mjs';
 import { placement } from '../stats.mjs';
-import { Alert, Question, useAccess } from '../ui.jsx';
+import { Button, Alert, Question, useAccess } from '../ui.jsx';
 import { formatBandwidth, formatDuration, formatSize, plural, secondsBetween, shorten } from '../units.mjs';
 import { formatAddress } from '../url_state.mjs';
 import { verdictLines } from '../verdicts.mjs';
@@ -153,18 +153,12 @@ function Actions({ app, source, fail }) {
   return (
     <>
       {!isEnded(state) && (
-        <button
-          type="button"
-          class="danger"
-          {...refused('stop')}
-          onClick={() => attempt('stop', () => app.api.cancel(id))}
-        >
+        <Button class="danger" {...refused('stop')} onClick={() => attempt('stop', () => app.api.cancel(id))}>
           {busy === 'stop' ? 'Stopping…' : 'Stop'}
-        </button>
+        </Button>
       )}
       {offer && (
-        <button
-          type="button"
+        <Button
           class={offer.why === null ? undefined : 'primary'}
           {...refused('follow', offer.why ?? 'Measures the same nodes in groups and compares the groups')}
           onClick={() =>
@@ -172,19 +166,19 @@ function Actions({ app, source, fail }) {
           }
         >
           {offer.title}
-        </button>
+        </Button>
       )}
       <RunShare app={app} id={id} />
       <a class="button" href={`/new?from=${encodeURIComponent(id)}`}>
         Run again
       </a>
-      <button type="button" class="quiet" {...refused('edit')} onClick={() => setAsks('edit')}>
+      <Button class="quiet" {...refused('edit')} onClick={() => setAsks('edit')}>
         Edit
-      </button>
+      </Button>
       {isEnded(state) && (
-        <button type="button" class="quiet" {...refused('delete')} onClick={() => setAsks('delete')}>
+        <Button class="quiet" {...refused('delete')} onClick={() => setAsks('delete')}>
           Delete
-        </button>
+        </Button>
       )}
       {asks === 'edit' && (
         <RunEdit

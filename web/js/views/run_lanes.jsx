@@ -25,6 +25,7 @@ import {
   secondsBetween,
   shorten,
 } from '../units.mjs';
+import { Button } from '../ui.jsx';
 
 /* The states shown as columns. "assigned" is left out, because every rank has it. */
 const STEPS = ['spawned', 'joined', 'connected', 'running', 'done'];
@@ -82,9 +83,9 @@ export function RunLanes({ run, found, isReport }) {
         </Region>
       )}
       {isMany && (
-        <button type="button" class="quiet" onClick={() => setWhole(!isWhole)}>
+        <Button class="quiet" onClick={() => setWhole(!isWhole)}>
           {isWhole ? 'Show only nodes that differ' : `Show all ${nodes.length} nodes`}
-        </button>
+        </Button>
       )}
       <Ways transports={found?.transports} />
       <Ports nodes={nodes} />

@@ -4,6 +4,7 @@
 import { pairsOf } from '../matrix.mjs';
 import { shorten } from '../units.mjs';
 import { compareQuery, formatAddress } from '../url_state.mjs';
+import { Button } from '../ui.jsx';
 
 const LAST_RUNS = 5;
 const NAMED_MAX = 4;
@@ -50,9 +51,9 @@ export function RunLinks({ run, blamed, change }) {
               </a>
             ))}
           {ranks.map((rank) => (
-            <button type="button" class="quiet" key={rank} onClick={() => change({ tab: 'logs', rank })}>
+            <Button class="quiet" key={rank} onClick={() => change({ tab: 'logs', rank })}>
               Log of rank {rank}
-            </button>
+            </Button>
           ))}
         </nav>
       )}

@@ -5,7 +5,7 @@ import { caseName } from '../case_name.mjs';
 import { isEnded } from '../events.mjs';
 import { LogReader } from '../log_reader.mjs';
 import { Region } from '../parts.jsx';
-import { Select, usePoll } from '../ui.jsx';
+import { Button, Select, usePoll } from '../ui.jsx';
 import { plural } from '../units.mjs';
 
 const REFRESH_MS = 2000;
@@ -65,9 +65,9 @@ export function RunLogs({ app, id, state, view, change }) {
         </ol>
       </Region>
       {reader.hasMore && (
-        <button type="button" class="quiet" onClick={read}>
+        <Button class="quiet" onClick={read}>
           Load more lines
-        </button>
+        </Button>
       )}
     </section>
   );

@@ -6,7 +6,7 @@ import { isEnded } from '../events.mjs';
 import { StatePill } from '../parts.jsx';
 import { RunSource } from '../run_source.mjs';
 import { paced } from '../timing.mjs';
-import { useAnswer } from '../ui.jsx';
+import { Button, useAnswer } from '../ui.jsx';
 import { shorten } from '../units.mjs';
 
 /* The run shown last. Going back to it shows its data at once, even if the server is
@@ -85,14 +85,13 @@ export const RunOverlay = ({ sources, change }) => (
               <StatePill state={source.state.state} />
             )}
             {i > 0 && (
-              <button
-                type="button"
+              <Button
                 class="quiet"
                 aria-label={`Remove ${name} from the chart`}
                 onClick={() => change({ with: others.map(({ id }) => id) })}
               >
                 Remove
-              </button>
+              </Button>
             )}
           </li>
         );

@@ -5,7 +5,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/ho
 import { paced } from '../timing.mjs';
 import { Later, Region } from '../parts.jsx';
 import { doubtInWords, doubtOf, sortPivot, waysInWords } from '../stats.mjs';
-import { flipped } from '../ui.jsx';
+import { Button, flipped } from '../ui.jsx';
 import { formatBandwidth, formatMicros, formatSize, plural } from '../units.mjs';
 
 const COLUMNS = [
@@ -37,7 +37,7 @@ export function RunTable({ app, id, book, sort, cases, onSort, onPaper = false }
   const [, setScrolled] = useState(0);
   const body = useRef(/** @type {any} */ (null));
   const [range, setRange] = useState([0, ALL_UP_TO]);
-  const entries = sortPivot(book.table(), sort);
+  const entries = sortPivot(book.table, sort);
   const facts = factsOf(entries);
   const isMany = entries.length > ALL_UP_TO;
   const scrolled = useMemo(() => paced(() => setScrolled((count) => count + 1)), []);
@@ -173,11 +173,11 @@ function SortCell({ name, text, unit, sort, onSort }) {
   const next = { none: name, ascending: `-${name}`, descending: '' }[direction];
   return (
     <th scope="col" class={name === 'type' || name === 'way' ? name : 'number'} aria-sort={direction}>
-      <button type="button" class="sort" onClick={() => onSort(next)}>
+      <Button class="sort" onClick={() => onSort(next)}>
         {text}
         <span class="arrow" aria-hidden="true" />
         <span class="unit">{unit}</span>
-      </button>
+      </Button>
     </th>
   );
 }
@@ -197,15 +197,14 @@ function EntryRow({ entry, common, index, isOpen, onTurn }) {
   return (
     <tr class={wrong ? 'wrong' : undefined} aria-rowindex={index + 3}>
       <th scope="row" class="number" title={`${entry.size} bytes`}>
-        <button
-          type="button"
+        <Button
           class="opener"
           aria-expanded={String(isOpen)}
           aria-label={`${formatSize(entry.size)} bytes, details`}
           onClick={onTurn}
         >
           {formatSize(entry.size)}
-        </button>
+        </Button>
       </th>
       <td class="number">{entry.count ?? '–'}</td>
       <td class="type">{wordsOf(entry.type, (word) => !common.includes(word)).join(' · ')}</td>

@@ -11,7 +11,7 @@ import { nightsQuery } from '../nights.mjs';
 import { keepPlace } from '../place.mjs';
 import { Curve, Outcome, WhatCell } from '../run_row.jsx';
 import { Tray, useTray } from '../tray.jsx';
-import { isTyping, Select, usePoll, usePolled } from '../ui.jsx';
+import { Button, isTyping, Select, usePoll, usePolled } from '../ui.jsx';
 import { formatDuration, plural, secondsBetween, shorten, TIME_ZONE } from '../units.mjs';
 import { formatAddress, LAST_DAY, runListQuery } from '../url_state.mjs';
 import { badVerdict, verdictOf } from '../verdicts.mjs';
@@ -284,14 +284,13 @@ function Filters({ query, change, isFiltered, first }) {
           options={VERDICTS}
           onChange={(verdict) => change({ verdict })}
         />
-        <button
-          type="button"
+        <Button
           class="quiet"
           aria-pressed={String(isLastDay)}
           onClick={() => change({ since: isLastDay ? '' : LAST_DAY, until: '' })}
         >
           last 24 h
-        </button>
+        </Button>
         <span class="dates">
           {field(DATES[0])}–{field(DATES[1])}
         </span>
@@ -302,9 +301,9 @@ function Filters({ query, change, isFiltered, first }) {
           onChange={(states) => change({ states })}
         />
         {isFiltered && (
-          <button type="button" class="quiet" onClick={() => change(NO_FILTER)}>
+          <Button class="quiet" onClick={() => change(NO_FILTER)}>
             Clear filters
-          </button>
+          </Button>
         )}
       </form>
     </search>

@@ -3,6 +3,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { copyText, download } from '../download.mjs';
 import { titleOf } from '../shown.mjs';
+import { Button } from '../ui.jsx';
 
 const FILES = [
   ['report', 'Report', 'self-contained page that opens offline', 'html'],
@@ -106,10 +107,10 @@ function Menu({ title, items, onOpen = () => {} }) {
         <ul>
           {items.map((item) => (
             <li key={item.name}>
-              <button type="button" aria-label={`${item.name}, ${item.hint}`} onClick={() => run(item)}>
+              <Button aria-label={`${item.name}, ${item.hint}`} onClick={() => run(item)}>
                 <strong>{item.name}</strong>
                 <span class="muted">{item.hint}</span>
-              </button>
+              </Button>
             </li>
           ))}
         </ul>

@@ -3,7 +3,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { limitedTo, limitsWith } from '../chart_model.mjs';
 import { download } from '../download.mjs';
-import { AnswerPill, Fold, Head, Region, Time, TypedInput } from '../parts.jsx';
+import { AnswerPill, Fold, Table, Time, TypedInput } from '../parts.jsx';
 import { PlotBox, PlotTools, toggleFull } from '../plot_box.jsx';
 import {
   buildTrends,
@@ -14,7 +14,7 @@ import {
   VERSIONS,
 } from '../trend_model.mjs';
 import { Sparkline } from '../run_row.jsx';
-import { Alert, Select, useAnswer, usePoll } from '../ui.jsx';
+import { Button, Alert, Select, useAnswer, usePoll } from '../ui.jsx';
 import { BANDS, formatChange, plural, shorten, significant, TIME_ZONE } from '../units.mjs';
 import { POINTS_SHOWN, trendsQuery } from '../url_state.mjs';
 import { isBad } from '../verdicts.mjs';
@@ -130,9 +130,9 @@ function SaveButtons({ app, query, onError }) {
       <span class="muted">Each point is a run. Error bars: 95 % confidence interval of the median.</span>
       <span class="spring" />
       {NAMES.map((band) => (
-        <button type="button" key={band} onClick={() => save(band)}>
+        <Button key={band} onClick={() => save(band)}>
           CSV of {band}
-        </button>
+        </Button>
       ))}
     </div>
   );
@@ -278,33 +278,27 @@ function ReadOut({ point, panel: { figure, versions, changes } }) {
 }
 
 const Values = ({ name, panel: { figure, points, changes, hasMore } }) => (
-  <Region label={`Values: ${name}`}>
-    <table class="list">
-      <Head columns={COLUMNS} isNumber={(i) => i > 1 && i < 7} />
-      <tbody>
-        {[...points].reverse().map((point) => (
-          <tr key={`${point.series} ${point.run}`}>
-            <th scope="row">
-              <a href={`/runs/${point.run}`}>{nameOf(point)}</a>
-            </th>
-            <td class="when">
-              <Time text={point.created} isCell />
-            </td>
-            <td class="number">{inUnit(point.value, figure)}</td>
-            <td class="number">{span(point.low, point.high, figure)}</td>
-            <td class="number">{span(point.least, point.most, figure)}</td>
-            <td class="number">{point.cases}</td>
-            <td class="number">{point.change === null ? '' : formatChange(point.change)}</td>
-            <td>{versionsInWords(point.versions)}</td>
-            <td>
-              <a href={compareAddress(point, changes)}>compare</a>
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+  <>
+    <Table
+      label={`Values: ${name}`}
+      columns={COLUMNS}
+      isNumber={(i) => i > 1 && i < 7}
+      rows={[...points].reverse().map((point) => [
+        <a href={`/runs/${point.run}`}>{nameOf(point)}</a>,
+        <span class="when">
+          <Time text={point.created} isCell />
+        </span>,
+        inUnit(point.value, figure),
+        span(point.low, point.high, figure),
+        span(point.least, point.most, figure),
+        point.cases,
+        point.change === null ? '' : formatChange(point.change),
+        versionsInWords(point.versions),
+        <a href={compareAddress(point, changes)}>compare</a>,
+      ])}
+    />
     {hasMore && <p class="muted">There are older runs. Increase “Runs per line”, or set a date.</p>}
-  </Region>
+  </>
 );
 
 const versionsInWords = (versions) =>

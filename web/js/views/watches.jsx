@@ -3,7 +3,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { nodeAddress } from '../node_list.mjs';
 import { AnswerPill, SignPill, StatePill, Time } from '../parts.jsx';
-import { useAccess, useAnswer, usePolled } from '../ui.jsx';
+import { Button, useAccess, useAnswer, usePolled } from '../ui.jsx';
 import { plural, shorten } from '../units.mjs';
 import { unrealOf } from '../where.mjs';
 import { NIGHTS, nightsOf, runsAddress } from '../watches.mjs';
@@ -70,8 +70,7 @@ function Watch({ app, watch, access, again }) {
         <StatePill state={state} />
         <Facts watch={watch} night={nights.at(-1)} />
       </div>
-      <button
-        type="button"
+      <Button
         class="quiet"
         aria-label={`${verb} ${name}`}
         disabled={!access.operator}
@@ -79,7 +78,7 @@ function Watch({ app, watch, access, again }) {
         onClick={act}
       >
         {verb === 'pause' ? 'Pause' : 'Resume'}
-      </button>
+      </Button>
       <Strip name={name} nights={nights} />
       <div class="found">
         {last ? (
