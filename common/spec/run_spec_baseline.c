@@ -7,10 +7,10 @@ const char *const run_likeness_names[] = {
 
 static const struct spec_field table[] = {
     {"last", NULL, 0, SPEC_INTEGER(baseline.last, RUN_SPEC_LAST_MIN, RUN_SPEC_LAST_MAX),
-     .about = "the number of latest completed runs that are alike; absent: the newest "
-              "accepted baseline that is alike"},
+     .about =
+         "number of latest runs that are alike; absent: the newest accepted baseline"},
     {"like", "\"nodes\"", 0, SPEC_CHOICE(baseline.like, run_likeness_names),
-     .about = "for the latest runs; an accepted baseline has its own"},
+     .about = "what the latest runs share; an accepted baseline has its own"},
 };
 
 const struct spec_fields spec_baseline_fields = {table, sizeof(table) / sizeof(table[0]),

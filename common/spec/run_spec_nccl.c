@@ -15,14 +15,13 @@ static const char *const streams[] = {"own", "null", NULL};
 
 static const struct spec_field table[] = {
     {"registration", "\"none\"", 0, SPEC_CHOICE(nccl.registration, registrations),
-     .option = "R local_register",
-     .about = "how buffers are registered with the communicator"},
+     .option = "R local_register", .about = "how buffers are registered"},
     {"cta_policy", "\"default\"", 0, SPEC_CHOICE(nccl.cta_policy, policies),
      .option = "x cta_policy", .about = "the CTA policy of the communicator"},
     {"stream", "\"own\"", 0, SPEC_CHOICE(nccl.stream, streams), .option = "y stream_null",
-     .about = "the stream that calls are launched on"},
+     .about = "the stream of the calls"},
     {"graph", "0", 0, SPEC_INTEGER(nccl.graph, 0, GRAPH_MAX), .option = "G cudagraph",
-     .about = "launches of a CUDA graph that has captured the timed calls; 0: no graph"},
+     .about = "launches of a CUDA graph of the timed calls; 0: no graph"},
 };
 
 const struct spec_fields spec_nccl_fields = {table, sizeof(table) / sizeof(table[0]),

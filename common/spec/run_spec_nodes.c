@@ -41,18 +41,18 @@ static void check_node_names(json_t *value, const char *pointer,
 
 static const struct spec_field table[] = {
     {"count", NULL, 0, SPEC_INTEGER(nodes.count, 1, NODES_MAX),
-     .about = "so many nodes; default: every idle node"},
+     .about = "number of nodes; default: all idle nodes"},
     {"names", NULL, 0, SPEC_JSON(nodes.names, check_node_names), .about = "these nodes"},
     {"group", NULL, 0, SPEC_TEXT(nodes.group, ID_NODE_MAX, NULL),
-     .about = "nodes of this group, such as those of a batch job"},
+     .about = "nodes of this group, such as slurm-8123"},
     {"labels", NULL, 0, SPEC_JSON(nodes.labels, spec_check_labels),
-     .about = "nodes that have all of these labels"},
+     .about = "nodes with all of these labels"},
     {"min", NULL, 0, SPEC_INTEGER(nodes.min, 1, NODES_MAX),
-     .about = "at least so many; in place of count"},
+     .about = "least number of nodes, instead of count"},
     {"max", NULL, 0, SPEC_INTEGER(nodes.max, 1, NODES_MAX),
-     .about = "at most so many; in place of count"},
+     .about = "greatest number of nodes, instead of count"},
     {"wait_s", "30", 0, SPEC_INTEGER(nodes.wait_s, 0, 7 * 86400),
-     .about = "time to wait for nodes that are missing; then the run fails"},
+     .about = "time to wait for missing nodes; then the run fails"},
 };
 
 const struct spec_fields spec_nodes_fields = {

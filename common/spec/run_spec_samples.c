@@ -8,14 +8,14 @@
 
 static const struct spec_field table[] = {
     {"min", "8", 0, SPEC_INTEGER(samples.min, 1, BLOCKS_MAX),
-     .about = "blocks, at least"},
+     .about = "least number of blocks"},
     {"max", "100", 0, SPEC_INTEGER(samples.max, 1, BLOCKS_MAX),
-     .about = "blocks, at most"},
+     .about = "greatest number of blocks"},
     {"rel", "0.02", 0, SPEC_REAL(samples.rel, 0.0001, 1),
-     .about = "blocks end when the 95 % interval of their median is within this share of "
-              "it to either side"},
+     .about =
+         "blocks end when half the 95 % interval is within this share of the median"},
     {"max_s", "0.1", 0, SPEC_REAL(samples.max_s, 0.001, 3600),
-     .about = "seconds after which no block begins, except up to the minimum"},
+     .about = "seconds after which no block begins beyond the minimum"},
 };
 
 const struct spec_fields spec_samples_fields = {table, sizeof(table) / sizeof(table[0]),

@@ -107,7 +107,6 @@ describe('docs/reference', () => {
       assert.equal(rows.length, [...help(program).matchAll(/^ {2}--/gm)].length, program);
       holds('options.md', program, table(['option', 'default', 'meaning'], rows));
     }
-    holds('options.md', 'ringbench', `\`\`\`\n${help('ringbench')}\`\`\`\n`);
   });
 
   test('metrics.md has every metric', limit, async (t) => {
