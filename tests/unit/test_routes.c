@@ -22,8 +22,7 @@ static char *read_page(const char *path)
     return text;
 }
 
-/* docs/reference/api.md is made from openapi.json: tests/integration/reference.test.mjs.
- */
+/* tests/integration/reference.test.mjs checks the routes of docs/reference/api.md. */
 TEST(the_agent_protocol_has_every_route_and_parameter)
 {
     char *page = read_page(SOURCE_DIR "/docs/development/agent-protocol.md");
