@@ -69,7 +69,7 @@ static void put_commands(const struct api *api, struct buf *out)
     size_t i;
 
     family(out, "ringbench_launcher_commands", "gauge",
-           "Commands under way that ask an engine for nodes, by launcher.");
+           "Running commands of a launcher.");
     json_array_foreach (launchers, i, launcher)
         sample(out, "ringbench_launcher_commands", "launcher",
                json_get_str(launcher, "name", ""),
@@ -91,24 +91,22 @@ static void put_runs(const struct api *api, struct buf *out)
     sample(out, "ringbench_runs", "state", "launching", (double)c.runs_launching);
     sample(out, "ringbench_runs", "state", "waiting_for_nodes", (double)c.runs_waiting);
     sample(out, "ringbench_runs", "state", "running", (double)c.runs_running);
-    family(out, "ringbench_runs_ended_total", "counter",
-           "Runs that ended since the server started, by state.");
+    family(out, "ringbench_runs_ended_total", "counter", "Ended runs, by state.");
     sample(out, "ringbench_runs_ended_total", "state", "completed",
            (double)c.runs_completed);
     sample(out, "ringbench_runs_ended_total", "state", "failed", (double)c.runs_failed);
     sample(out, "ringbench_runs_ended_total", "state", "cancelled",
            (double)c.runs_cancelled);
-    single(out, "ringbench_cases_started_total", "counter",
-           "Cases started since the server started.", (double)c.cases_started);
-    single(out, "ringbench_events_total", "counter", "Events of runs stored and shown.",
+    single(out, "ringbench_cases_started_total", "counter", "Started cases.",
+           (double)c.cases_started);
+    single(out, "ringbench_events_total", "counter", "Stored events of runs.",
            (double)c.events);
-    single(out, "ringbench_results_total", "counter", "Result rows stored.",
+    single(out, "ringbench_results_total", "counter", "Stored result rows.",
            (double)c.results);
     single(out, "ringbench_event_batches_refused_total", "counter",
-           "Batches of events refused: nonsense, or of a node that has no say in it.",
-           (double)c.refused_batches);
+           "Refused batches of events.", (double)c.refused_batches);
     family(out, "ringbench_run_wait_seconds", "histogram",
-           "From a run's request until it had nodes.");
+           "Time from a run's request until it had nodes.");
     put_histogram(out, "ringbench_run_wait_seconds", NULL, &c.waited, histogram_slow);
 }
 
@@ -118,19 +116,18 @@ static void put_store(const struct api *api, struct buf *out)
 
     store_counters(api->store, &c);
     single(out, "ringbench_storage_ok", "gauge",
-           "1 if results can be kept and read, 0 if the disk refuses or the database is "
-           "damaged.",
+           "1 if results can be stored and read, else 0.",
            store_trouble(api->store) ? 0.0 : 1.0);
     family(out, "ringbench_database_bytes", "gauge",
-           "Size of the database and of its write-ahead log.");
+           "Size of the database and its write-ahead log.");
     sample(out, "ringbench_database_bytes", "file", "data", (double)c.database_bytes);
     sample(out, "ringbench_database_bytes", "file", "log", (double)c.log_bytes);
-    single(out, "ringbench_disk_free_bytes", "gauge", "Free bytes where the database is.",
-           (double)c.free_bytes);
-    single(out, "ringbench_store_queue", "gauge", "Writes that are not on disk yet.",
+    single(out, "ringbench_disk_free_bytes", "gauge",
+           "Free bytes of the database's file system.", (double)c.free_bytes);
+    single(out, "ringbench_store_queue", "gauge", "Writes that are not yet on disk.",
            (double)c.writes);
     family(out, "ringbench_store_write_seconds", "histogram",
-           "From the submission of a write until it was on disk.");
+           "Time from a write's submission until it was on disk.");
     put_histogram(out, "ringbench_store_write_seconds", NULL, &c.written,
                   histogram_quick);
 }
@@ -165,7 +162,7 @@ static void put_checks(const struct api *api, struct buf *out)
     size_t i;
 
     family(out, "ringbench_check", "gauge",
-           "1 for the last answer of a check of the runs of that name, else 0.");
+           "1 for the last answer of the named runs' check, else 0.");
     json_array_foreach (checks, i, check) {
         for (size_t k = 0; k < sizeof(answers) / sizeof(answers[0]); k++) {
             const char *answer = verdict_answer_name(answers[k]);
@@ -176,7 +173,7 @@ static void put_checks(const struct api *api, struct buf *out)
         }
     }
     family(out, "ringbench_check_time_seconds", "gauge",
-           "When that answer was given, in seconds since 1970.");
+           "Time of that answer, in seconds since 1970.");
     json_array_foreach (checks, i, check) {
         put_check_labels(out, "ringbench_check_time_seconds", check);
         buf_printf(out, "} %.3f\n", json_get_num(check, "time_ms", 0.0) / 1e3);
@@ -190,11 +187,9 @@ static const struct {
     bool is_time;
 } figures[] = {
     {"ringbench_run_busbw_bytes_per_second",
-     "Bus bandwidth of the last run of that name: its level over the sizes of a band.",
-     1e9, false},
+     "Bus bandwidth of the last run with that name: its level in a band.", 1e9, false},
     {"ringbench_run_time_seconds",
-     "Time of a call in the last run of that name: its level over the sizes of a band.",
-     1e-6, true},
+     "Time of a call in the last run with that name: its level in a band.", 1e-6, true},
 };
 
 static void put_figures(const struct api *api, struct buf *out)
@@ -281,12 +276,11 @@ static const struct {
     void (*put)(struct buf *out, const json_t *watch, const json_t *node);
 } watch_families[] = {
     {"ringbench_watch_level",
-     "Level of the run by which a watch measured the node last, and the interval in "
-     "which "
-     "an unchanged one falls.",
+     "Level of the node's last run of a watch, and the interval of an unchanged level.",
      put_level},
     {"ringbench_watch_measured_time_seconds",
-     "When a watch measured the node last, in seconds since 1970.", put_measured},
+     "Time of the watch's last measurement of the node, in seconds since 1970.",
+     put_measured},
     {"ringbench_watch_stale", "1 if a watch has not measured the node for two periods.",
      put_stale},
 };
@@ -318,7 +312,7 @@ static void put_watch_totals(struct buf *out, const json_t *watches)
         n_stale += json_get_int(json_object_get(watch, "coverage"), "stale", 0);
     }
     family(out, "ringbench_watch_nodes", "gauge",
-           "Nodes of watches; those of several count for each.");
+           "Nodes of watches, once for each watch.");
     sample(out, "ringbench_watch_nodes", "state", "measured",
            (double)(n_nodes - n_stale));
     sample(out, "ringbench_watch_nodes", "state", "stale", (double)n_stale);
@@ -341,9 +335,9 @@ static void put_watches(const struct api *api, struct buf *out)
     }
     json_decref(watches);
     json_decref(list);
-    single(out, "ringbench_suspects", "gauge", "Nodes that watches suspect to be slow.",
+    single(out, "ringbench_suspects", "gauge", "Number of suspects.",
            (double)json_array_size(suspects));
-    family(out, "ringbench_suspect", "gauge", "1 for each of these nodes.");
+    family(out, "ringbench_suspect", "gauge", "1 for each suspect.");
     json_array_foreach (suspects, i, node) {
         buf_append_str(out, "ringbench_suspect{");
         put_label(out, "node", json_get_str(node, "node", ""));
@@ -357,7 +351,7 @@ static void put_http(const struct api *api, struct buf *out)
     struct http_counters c;
 
     http_server_counters(api->http, &c);
-    single(out, "ringbench_http_requests_total", "counter", "HTTP requests answered.",
+    single(out, "ringbench_http_requests_total", "counter", "Answered HTTP requests.",
            (double)c.requests);
     family(out, "ringbench_http_responses_total", "counter",
            "HTTP answers by class of status.");
@@ -365,30 +359,25 @@ static void put_http(const struct api *api, struct buf *out)
     sample(out, "ringbench_http_responses_total", "code", "4xx", (double)c.responses_4xx);
     sample(out, "ringbench_http_responses_total", "code", "5xx", (double)c.responses_5xx);
     family(out, "ringbench_http_request_seconds", "histogram",
-           "From the head of a request until that of its answer. Agents' requests for "
-           "commands are held.");
+           "Time from a request's header to its answer's. Agents' polls wait for a "
+           "command.");
     put_histogram(out, "ringbench_http_request_seconds", "by=\"agents\"", &c.agents_took,
                   histogram_quick);
     put_histogram(out, "ringbench_http_request_seconds", "by=\"clients\"",
                   &c.clients_took, histogram_quick);
-    single(out, "ringbench_http_connections", "gauge", "HTTP connections open.",
+    single(out, "ringbench_http_connections", "gauge", "Open HTTP connections.",
            (double)c.connections);
     single(out, "ringbench_http_waiting_connections", "gauge",
-           "HTTP connections that have not sent the head of a request.",
-           (double)c.waiting);
+           "HTTP connections without a complete request header.", (double)c.waiting);
     single(out, "ringbench_http_reclaimed_connections_total", "counter",
-           "HTTP connections closed for their silence, to make room.",
-           (double)c.reclaimed);
+           "Silent HTTP connections that were closed to make room.", (double)c.reclaimed);
     single(out, "ringbench_http_refused_connections_total", "counter",
-           "HTTP connections refused: there was no room to make.", (double)c.refused);
+           "HTTP connections refused at the limit.", (double)c.refused);
     single(out, "ringbench_http_unread_bytes", "gauge",
-           "Bytes of streams and large answers that clients have still to read.",
-           (double)c.unread_bytes);
+           "Bytes of answers that clients have not read yet.", (double)c.unread_bytes);
     single(out, "ringbench_http_dropped_clients_total", "counter",
-           "Clients dropped because all had too much to read, and they read least.",
-           (double)c.dropped);
-    single(out, "ringbench_http_streams", "gauge", "Answers that are still going on.",
-           (double)c.streams);
+           "Slow readers dropped at the limit of unread bytes.", (double)c.dropped);
+    single(out, "ringbench_http_streams", "gauge", "Open streams.", (double)c.streams);
 }
 
 /* One gauge of what the cases' stores and the standing store have now. */
@@ -405,29 +394,27 @@ static void put_rendezvous(const struct api *api, struct buf *out)
     struct rendezvous_counters c;
 
     rendezvous_counters(api->rendezvous, &c);
-    put_usage(out, "ringbench_rendezvous_stores", "Rendezvous stores open.",
+    put_usage(out, "ringbench_rendezvous_stores", "Open rendezvous stores.",
               c.cases.stores, c.standing.stores);
     put_usage(out, "ringbench_rendezvous_connections",
               "Connections to rendezvous stores.", c.cases.connections,
               c.standing.connections);
     put_usage(out, "ringbench_rendezvous_keys", "Keys in rendezvous stores.",
               c.cases.keys, c.standing.keys);
-    put_usage(out, "ringbench_rendezvous_bytes",
-              "Memory of all that rendezvous stores hold.", c.cases.bytes,
-              c.standing.bytes);
+    put_usage(out, "ringbench_rendezvous_bytes", "Memory of rendezvous stores.",
+              c.cases.bytes, c.standing.bytes);
     put_usage(out, "ringbench_rendezvous_parked_waits",
-              "Waits for keys that nobody has set yet.", c.cases.parked_waits,
+              "Clients that wait for a missing key.", c.cases.parked_waits,
               c.standing.parked_waits);
     single(out, "ringbench_rendezvous_expired_keys_total", "counter",
-           "Keys of the standing store that nobody used in their time to live.",
-           (double)c.expired_keys);
+           "Expired keys of the standing store.", (double)c.expired_keys);
     family(out, "ringbench_rendezvous_queries_total", "counter",
-           "Queries to rendezvous stores, by kind.");
+           "Queries to rendezvous stores.");
     for (int i = 0; i < TCPSTORE_QUERIES; i++)
         sample(out, "ringbench_rendezvous_queries_total", "query",
                tcpstore_query_name((enum tcpstore_query)i), (double)c.queries[i]);
     family(out, "ringbench_rendezvous_refused_total", "counter",
-           "Connections to rendezvous stores that were refused or closed, by reason.");
+           "Refused connections to rendezvous stores.");
     for (int i = TCPSTORE_NOT_REFUSED + 1; i < TCPSTORE_REFUSALS; i++)
         sample(out, "ringbench_rendezvous_refused_total", "reason",
                tcpstore_refusal_name((enum tcpstore_refusal)i), (double)c.refused[i]);
