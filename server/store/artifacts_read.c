@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* artifacts_read.c - the texts of runs, out of the database */
+/* artifacts_read.c - reads the texts of runs from the database */
 #include "common/base/json_util.h"
 #include "server/store/store_artifacts.h"
 #include "server/store/store_rows.h"
 
-/* -1 is STORE_NO_CASE. */
+/* -1 (STORE_NO_CASE) is null in answers. */
 static const char SQL_LIST[] =
     "SELECT nullif(a.case_no, -1) AS \"case\", a.node, a.name, c.bytes, c.digest"
     " FROM artifacts AS a"
@@ -18,7 +18,7 @@ static const char SQL_TEXT[] =
     " AND (:node IS NULL OR a.node = :node) AND (:name IS NULL OR a.name = :name)"
     " ORDER BY a.case_no LIMIT 1";
 
-/* min: the other columns are of its row. */
+/* With min(), SQLite takes the other columns from the row that has the minimum. */
 static const char SQL_NODES[] =
     "SELECT node, (SELECT text FROM contents WHERE digest = some.digest) AS text,"
     " nullif(case_no, -1) AS \"case\" FROM"
@@ -55,7 +55,7 @@ json_t *store_get_texts(sqlite3 *db, const struct store_artifact_key *keys, size
         json_t *found = store_rows(db, SQL_TEXT, key, err);
 
         if (found && json_array_size(found) == 0)
-            error_set(err, ERROR_NOT_FOUND, "nothing of the kind was kept with the run");
+            error_set(err, ERROR_NOT_FOUND, "the run has no such stored text");
         json_array_extend(texts, found);
         json_decref(found);
         json_decref(key);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* event_samples.c - the arrays of a result that few ask for */
+/* event_samples.c - a result's arrays, stored beside its event */
 #include "server/store/event_samples.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #define DIGITS 7 /* more than a sample has */
 
-/* The arrays among the body's members, as an object; NULL: none. */
+/* The body's KEPT_APART arrays as an object; NULL if there are none. */
 static json_t *samples_of(const json_t *body)
 {
     json_t *samples = NULL;

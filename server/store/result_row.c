@@ -32,7 +32,8 @@ struct result_record result_row_read(sqlite3_value **values)
 {
     struct result_record record = {.event = 0};
 
-    values = read_common(&record, values + 1); /* the first is there for its comma */
+    /* the first is a dummy before the first comma */
+    values = read_common(&record, values + 1);
     if (record.is_figure)
         read_figure(&record, values);
     else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* result_row.h - a row of the table `results`: what is known of a result beside its event
- */
+/* result_row.h - a row of the table `results`: the parts of a result that summaries
+ * need */
 #ifndef RINGBENCH_SERVER_STORE_RESULT_ROW_H
 #define RINGBENCH_SERVER_STORE_RESULT_ROW_H
 
@@ -8,8 +8,8 @@
 
 #include "server/summary/result_record.h"
 
-/* The columns after `run`: members of the record, and their types. Some have a value in
- * rows of figures alone, others in all but these. */
+/* The columns after `run`: members of the record, with their types. Some are set only in
+ * rows of figures, others only in the rest. */
 #define RESULT_COMMON_COLUMNS(COLUMN)                                                    \
     COLUMN(event, int64)                                                                 \
     COLUMN(time_ms, int64)                                                               \
@@ -51,17 +51,16 @@
 #define RESULT_NAME(name, type) ", " #name
 #define RESULT_PARAMETER(name, type) ", ?"
 
-/* For SQL, each column behind a comma: with its type, by its name, and as a parameter. */
+/* For SQL, each column after a comma: with its type, by its name, and as a parameter. */
 #define RESULT_DEFINITIONS RESULT_COLUMNS(RESULT_DEFINITION)
 #define RESULT_NAMES RESULT_COLUMNS(RESULT_NAME)
 #define RESULT_PARAMETERS RESULT_COLUMNS(RESULT_PARAMETER)
 
-/* Bind the record to the parameters from the second on; the run is the first. */
+/* Bind the record to the second and later parameters; the first is the run. */
 void result_row_bind(sqlite3_stmt *stmt, const struct result_record *record);
 
-/* For SQL: call the function (a literal) for the record of a row. Reading a column takes
- * as long as all else that is done with it, so the function gets none that has no value.
- */
+/* For SQL: call the function (a literal) with the record of a row. Reading a column costs
+ * as much as all other work on it, so unset columns are not passed. */
 #define RESULT_CALL(function)                                                            \
     "CASE WHEN is_figure THEN " function RESULT_COMMON_NAMES RESULT_FIGURE_NAMES ")"     \
     " ELSE " function RESULT_COMMON_NAMES RESULT_TIME_NAMES ") END"
@@ -69,7 +68,7 @@ void result_row_bind(sqlite3_stmt *stmt, const struct result_record *record);
 #define RESULT_FIGURE_NAMES RESULT_FIGURE_COLUMNS(RESULT_NAME)
 #define RESULT_TIME_NAMES RESULT_TIME_COLUMNS(RESULT_NAME)
 
-/* The record of such a call's arguments. */
+/* The record in the arguments of such a call. */
 struct result_record result_row_read(sqlite3_value **values);
 
 #endif

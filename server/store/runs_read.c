@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* runs_read.c - the list of runs, out of the database */
+/* runs_read.c - reads the list of runs from the database */
 #include "server/store/runs_read.h"
 
 #include <stdbool.h>
@@ -25,7 +25,7 @@ static const char *const indexes[] = {
     [STORE_RUNS_FIGURE] = "runs_by_figure",
 };
 
-/* ANSWER or KIND:ANSWER is that of a verdict. */
+/* True if the filter, ANSWER or KIND:ANSWER, matches the verdict. */
 #define SQL_SAID                                                                         \
     "said.answer = substr(want.value, instr(want.value, ':') + 1)"                       \
     " AND want.value IN (said.answer, said.kind || ':' || said.answer)"
@@ -40,7 +40,7 @@ static const struct {
     {"label", "NOT EXISTS (SELECT 1 FROM json_each(:label) AS want WHERE NOT EXISTS"
               " (SELECT 1 FROM json_each(labels) AS have"
               " WHERE have.key || '=' || have.value = want.value))"},
-    /* The sign keeps the plan on the index that has the order. */
+    /* The unary + keeps SQLite on the index that has the order. */
     {"node", "+id IN (SELECT run FROM run_nodes WHERE node = :node)"},
     {"suspect", "+id IN (SELECT said.run FROM json_each(:judging) AS want"
                 " CROSS JOIN run_answers AS said"
@@ -75,15 +75,16 @@ void runs_read_page_sql(const json_t *params, struct buf *sql)
 {
     const char *column = columns[json_get_int(params, "sort", STORE_RUNS_CREATED)];
     bool is_rising = json_get_int(params, "order", 0) == 1;
-    const char *way = is_rising ? "ASC" : "DESC";
+    const char *direction = is_rising ? "ASC" : "DESC";
 
     buf_printf(sql, "SELECT %s || ':' || id AS next, id, listed AS text", column);
     put_source(params, sql);
-    /* The first page has no limit: a figure may be the largest number there is. */
+    /* The first page has no bound: a figure can be as large as the initial before_ms. */
     if (is_given(params, "cursor"))
         buf_printf(sql, " AND (%s, id) %c (:before_ms, :before_id)", column,
                    is_rising ? '>' : '<');
-    buf_printf(sql, " ORDER BY %s %s, id %s LIMIT :limit + 1", column, way, way);
+    buf_printf(sql, " ORDER BY %s %s, id %s LIMIT :limit + 1", column, direction,
+               direction);
 }
 
 void runs_read_total_sql(const json_t *params, struct buf *sql)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store.c - the runs on disk: what runs on the loop's thread */
+/* store.c - the runs on disk: the part on the loop's thread */
 #include "server/store/store.h"
 
 #include <errno.h>
@@ -32,11 +32,11 @@
 #define PRUNE_EVERY 3600 /* disk checks */
 #define DAY_MS INT64_C(86400000)
 #define RESERVE_BYTES ((uint64_t)64 << 20)
-/* So many jobs are handed back in one turn of the loop, which takes a few milliseconds
- * with one of the largest: a page of events is made ready to be sent there. */
+/* Jobs handed back per turn of the loop. A large one, a page of events, takes a few
+ * milliseconds to prepare for sending. */
 #define JOBS_PER_TURN 2
-/* Agents of one case say the same things at the same time: events, each of which
- * is shown to who watches, 15 to 30 us. */
+/* Events handed back per turn of the loop. A case's agents report at the same time, and
+ * passing one event to its watchers takes 15 to 30 us. */
 #define WRITTEN_PER_TURN 256
 
 enum { SQL_ACKED, SQL_KEY, SQL_COUNT };
@@ -52,22 +52,22 @@ struct store {
     uv_timer_t timer;
     char *dir, *path;
     int lock_fd;
-    sqlite3 *db; /* for what is looked up on this thread */
+    sqlite3 *db; /* for lookups on this thread */
     sqlite3_stmt *lookups[SQL_COUNT];
     struct store_writer *writer;
     struct store_reader *readers[STORE_THREADS];
-    struct store_write_list written; /* whose callers are to be told */
-    struct store_job_list worked;    /* to be handed back */
-    size_t n_writes, n_jobs;         /* whose callers were not told yet */
-    struct error trouble;            /* the writer's */
+    struct store_write_list written; /* done; callbacks have not run */
+    struct store_job_list worked;    /* done; callbacks have not run */
+    size_t n_writes, n_jobs;         /* whose callbacks have not run */
+    struct error trouble;            /* the writer's latest error */
     char disk_trouble[256];
-    char damage[256]; /* why something that is stored cannot be read any more, or "" */
+    char damage[256]; /* why stored data cannot be read, or "" */
     uint64_t reserve_bytes;
     unsigned ticks;
     int64_t keep_runs, keep_days; /* 0: no limit */
-    struct histogram took; /* from a write's submission until its caller was told */
+    struct histogram took;        /* from a write's submission to its callback */
     bool is_expiring;
-    size_t n_expired; /* since that began */
+    size_t n_expired; /* in this round */
     unsigned open_handles;
     bool is_closing;
     void (*closed)(void *arg);
@@ -97,7 +97,7 @@ static int make_dir(const char *dir, struct error *err)
     return rc;
 }
 
-/* The lock file names its holder, for the one who is refused. */
+/* The lock file holds its owner's process id, which a second server quotes. */
 static int take_lock(struct store *store, struct error *err)
 {
     char path[4096], holder[32] = "";
@@ -132,12 +132,12 @@ static void check_disk(struct store *store)
     store->disk_trouble[0] = '\0';
     if (statvfs(store->dir, &fs) < 0) {
         snprintf(store->disk_trouble, sizeof(store->disk_trouble),
-                 "the data directory cannot be looked at: %s", strerror(errno));
+                 "cannot read the free space of the data directory: %s", strerror(errno));
     } else {
         free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
         if (free_bytes < store->reserve_bytes)
             snprintf(store->disk_trouble, sizeof(store->disk_trouble),
-                     "the disk of the data directory is full: %s free, %s is the least",
+                     "the disk of the data directory is full: %s free, %s needed",
                      units_format_human(free_bytes, free_text),
                      units_format_human(store->reserve_bytes, reserve_text));
     }
@@ -159,9 +159,9 @@ static void on_expired(void *arg, const struct error *err,
         return;
     }
     if (err && err->code != ERROR_NOT_FOUND && !store->is_closing)
-        log_warn("old runs stay: %s", err->text);
+        log_warn("cannot delete old runs: %s", err->text);
     if (store->n_expired > 0)
-        log_info("%zu old runs are deleted", store->n_expired);
+        log_info("deleted %zu old runs", store->n_expired);
     store->n_expired = 0;
     store->is_expiring = false;
 }
@@ -255,7 +255,9 @@ static int start_handles(struct store *store, uv_loop_t *loop, struct error *err
     int rc = uv_async_init(loop, &store->wake, on_wake);
 
     if (rc < 0)
-        return error_set(err, ERROR_IO, "cannot watch a thread: %s", uv_strerror(rc));
+        return error_set(err, ERROR_IO,
+                         "cannot create the wake-up handle of the store's threads: %s",
+                         uv_strerror(rc));
     uv_timer_init(loop, &store->timer);
     store->wake.data = store;
     store->timer.data = store;
@@ -280,8 +282,8 @@ static void destroy_threads(struct store *store)
         store_reader_destroy(store->readers[i]);
 }
 
-/* The last part of opening, once there are handles: failing now takes a turn of the loop.
- */
+/* The last step of opening. The handles exist by now, and closing them takes a turn of
+ * the loop. */
 static int start_threads(struct store *store, sqlite3 *db, struct error *err)
 {
     store->writer = store_writer_create(db, &store->wake, err);
@@ -298,14 +300,14 @@ static int start_threads(struct store *store, sqlite3 *db, struct error *err)
     return 0;
 }
 
-/* Inventories of runs that are no more: while the server runs a node may still have one
- * of these, which its next run then names. */
+/* Delete inventories without runs. Only at start: a running server may have told a node
+ * that it stores such an inventory, and the node's next run refers to it. */
 static int drop_unused(sqlite3 *db, struct error *err)
 {
     return store_sql_exec(db, "DELETE FROM contents WHERE digest NOT IN"
                               " (SELECT digest FROM artifacts)") == SQLITE_OK
                ? 0
-               : store_sql_error(err, db, "cannot tidy up");
+               : store_sql_error(err, db, "cannot delete unused inventories");
 }
 
 struct store *store_open(uv_loop_t *loop, const char *dir, struct error *err)
@@ -332,7 +334,7 @@ struct store *store_open(uv_loop_t *loop, const char *dir, struct error *err)
     return store;
 }
 
-/* ---- Answers of the threads ---- */
+/* ---- Finished writes and jobs ---- */
 
 static void finish_write(struct store *store, struct store_write *write)
 {
@@ -352,14 +354,13 @@ static void finish_write(struct store *store, struct store_write *write)
     store_write_destroy(write);
 }
 
-/* What a damaged file or a failing disk hid once is not to be relied on, whatever the
- * next read says. */
+/* Damage stays reported even if the next read succeeds. */
 static void note_damage(struct store *store, const struct error *err)
 {
     if (err->code != ERROR_IO || store->damage[0])
         return;
     snprintf(store->damage, sizeof(store->damage),
-             "the database cannot be read (%.120s): stop the server, look at the disk, "
+             "the database cannot be read (%.120s): stop the server, check the disk, "
              "restore a backup",
              err->text);
     log_error("%s", store->damage);
@@ -376,13 +377,14 @@ static void finish_job(struct store *store, struct store_job *job)
     free(job);
 }
 
-/* Whether all are finished; most: of their events. */
+/* Run callbacks of writes with at most about `most` events. True if no write is left. */
 static bool finish_writes(struct store *store, size_t most)
 {
     struct store_write *write;
 
     while ((write = STAILQ_FIRST(&store->written)) && most > 0) {
-        size_t share = 2 + write->n_events; /* a write itself is as dear as two */
+        /* a write itself costs as much as two events */
+        size_t share = 2 + write->n_events;
 
         most -= share < most ? share : most;
         STAILQ_REMOVE_HEAD(&store->written, entry);
@@ -393,7 +395,7 @@ static bool finish_writes(struct store *store, size_t most)
     return !write;
 }
 
-/* Whether all are finished. */
+/* Run callbacks of at most `most` jobs. True if no job is left. */
 static bool finish_jobs(struct store *store, size_t most)
 {
     struct store_job *job;
@@ -411,14 +413,14 @@ static void on_wake(uv_async_t *wake)
     struct store *store = wake->data;
     bool have_ended =
         store_writer_collect(store->writer, &store->written, &store->trouble);
-    bool told, worked; /* all of them */
+    bool no_writes, no_jobs;
 
     for (int i = 0; i < STORE_THREADS; i++)
         have_ended &= store_reader_collect(store->readers[i], &store->worked);
 
-    told = finish_writes(store, WRITTEN_PER_TURN);
-    worked = finish_jobs(store, JOBS_PER_TURN);
-    if (!told || !worked) {
+    no_writes = finish_writes(store, WRITTEN_PER_TURN);
+    no_jobs = finish_jobs(store, JOBS_PER_TURN);
+    if (!no_writes || !no_jobs) {
         uv_async_send(wake);
         return;
     }
@@ -519,7 +521,7 @@ void store_settle(struct store *store, store_settled *done, void *arg)
     }
     settlement = memory_zeroed(1, sizeof(*settlement), "a settlement");
     *settlement = (struct settlement){done, arg};
-    /* One of nothing: writes are told of in the order in which they were queued. */
+    /* An empty write: callbacks run in the order in which writes were queued. */
     store_submit(store, store_write_create(), false, on_settled, settlement);
 }
 
@@ -601,7 +603,7 @@ json_t *store_load_watched(struct store *store, struct error *err)
                              -1, err);
 }
 
-/* ---- By key, on this thread ---- */
+/* ---- Lookups on the loop's thread ---- */
 
 int store_acked(struct store *store, const char *boot_id, int64_t *seq, struct error *err)
 {

@@ -12,8 +12,8 @@
 #include "common/base/sync_file.h"
 #include "server/store/store_sql.h"
 
-/* VACUUM INTO reads as of one commit, and in WAL mode no writer waits for a reader. It
- * leaves the file to the system's cache. */
+/* VACUUM INTO reads the state of one commit, and in WAL mode a reader does not block the
+ * writer. It does not sync the file. */
 static int copy(const char *from, const char *to, struct error *err)
 {
     sqlite3_stmt *stmt = NULL;
@@ -34,11 +34,11 @@ static int copy(const char *from, const char *to, struct error *err)
     return result;
 }
 
-/* Under its name there is never half of one, whatever ends us. */
+/* An interrupted backup leaves no partial file under the final name. */
 static int put_in_place(const char *part, const char *file, struct error *err)
 {
     if (sync_file(part) || link(part, file) || sync_folder_of(file))
-        return error_set_errno(err, ERROR_IO, errno, "can't put the copy at %s", file);
+        return error_set_errno(err, ERROR_IO, errno, "cannot move the copy to %s", file);
     return 0;
 }
 

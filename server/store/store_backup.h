@@ -6,8 +6,8 @@
 #include "common/base/error.h"
 
 /* Copy DIR/ringbench.db, as of its last commit, to a new file that only its owner can
- * read. Until it is whole and on the disk it is FILE.part. Blocks; another process may
- * write meanwhile. ERROR_CONFLICT: there is such a file. */
+ * read. Until the copy is complete and synced, it is named FILE.part. Blocks; another
+ * process may write meanwhile. ERROR_CONFLICT: the file exists. */
 int store_backup(const char *dir, const char *file, struct error *err);
 
 #endif

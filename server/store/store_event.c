@@ -31,7 +31,7 @@ void store_events_destroy(struct store_events *events)
 {
     if (!events)
         return;
-    /* A type, its body and its samples are one piece of memory. */
+    /* Type, body and samples share one allocation. */
     for (size_t i = 0; i < events->n; i++)
         free((char *)(uintptr_t)events->list[i].type);
     free(events->list);

@@ -14,20 +14,20 @@ struct store_event {
     const char *type;
     const char *body; /* text of a JSON object, without id, time and type */
     size_t body_len;
-    const char *samples; /* of a result, JSON too: see event_samples.h; NULL: none */
+    const char *samples; /* a result's arrays as JSON (event_samples.h); NULL: none */
     size_t samples_len;
 };
 
-/* Append it as clients see it: with "id", "time" and "type" before the body's own
+/* Append the event as clients see it: with "id", "time" and "type" before the body's own
  * members. -1 when `out` is full. */
 int store_event_append(const struct store_event *event, struct buf *out);
 
-/* A page of events, in order of their ids. Owns what they point to. */
+/* A page of events in the order of their ids. Owns their texts. */
 struct store_events {
     struct store_event *list;
     size_t n, capacity;
-    size_t bytes; /* of types and bodies */
-    int64_t next; /* of a page of rows: the `after` of the page behind it, 0: none */
+    size_t bytes; /* of their texts */
+    int64_t next; /* of rows: the `after` of the next page; 0: none */
 };
 
 struct store_events *store_events_create(void);

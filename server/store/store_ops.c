@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_ops.c - what the operations of writes do in the database */
+/* store_ops.c - the SQL of each operation of a write */
 #include "server/store/store_ops.h"
 
 #include <stdio.h>
@@ -13,8 +13,8 @@
 
 #define STATEMENTS_MAX 5
 
-/* The oldest run that has ended and has to go; one that is under way counts among those
- * that stay. */
+/* The oldest ended run that exceeds the limits. Unfinished runs count among the `keep`
+ * newest. */
 #define OLDEST                                                                           \
     "(SELECT id FROM runs AS old WHERE state IN " STORE_SQL_ENDED                        \
     " AND (created_ms < :created_before_ms OR (:keep > 0 AND (created_ms, id) <="        \
@@ -24,9 +24,9 @@
     "  (SELECT 1 FROM baselines WHERE run = old.id AND removed_ms IS NULL)"              \
     " ORDER BY created_ms, id LIMIT 1)"
 
-/* The statements of each kind, in turn; its parameters are bound by name. REPLACE would
- * delete a run's old row, and with it, by the foreign keys, the events. A run that comes
- * to its end is due. */
+/* The statements of each kind in order; parameters are bound by name. Rows are updated,
+ * because REPLACE would delete the old row and, by the foreign keys, its events. A run
+ * that ends becomes due (store_trends.h). */
 static const char *const statements[STORE_OP_COUNT][STATEMENTS_MAX] = {
     [STORE_OP_RUN] =
         {"INSERT OR IGNORE INTO values_due (run)"
@@ -115,7 +115,7 @@ static const char *const statements[STORE_OP_COUNT][STATEMENTS_MAX] = {
          " WHERE id = :id AND removed_ms IS NULL"},
 };
 
-/* It is a fault if the last statement of these changes nothing. */
+/* The code of an operation whose last statement changes nothing. */
 static const int unchanged[STORE_OP_COUNT] = {
     [STORE_OP_IDEMPOTENCY] = SQLITE_CONSTRAINT,
     [STORE_OP_EXPIRE] = SQLITE_CONSTRAINT,
@@ -123,7 +123,7 @@ static const int unchanged[STORE_OP_COUNT] = {
     [STORE_OP_BASELINE_END] = SQLITE_CONSTRAINT,
 };
 
-/* Events come by the thousand: what they write is bound by number. */
+/* Events are frequent: their parameters are bound by number. */
 enum { SQL_NEXT_EVENT, SQL_EVENT, SQL_TEXT, SQL_ADD_TEXT, SQL_RESULT, SQL_COUNT };
 
 static const char *const event_statements[SQL_COUNT] = {
@@ -137,7 +137,7 @@ static const char *const event_statements[SQL_COUNT] = {
         "INSERT INTO results (run" RESULT_NAMES ") VALUES (?1" RESULT_PARAMETERS ")",
 };
 
-/* By the time that a run's row says it has ended, it may have been due before. */
+/* A run may be due already. */
 static const char SQL_ALL_DUE[] = "INSERT OR IGNORE INTO values_due (run) SELECT id FROM "
                                   "runs WHERE state IN " STORE_SQL_ENDED;
 
@@ -182,7 +182,7 @@ void store_ops_destroy(struct store_ops *ops)
     free(ops);
 }
 
-/* The integer that a statement selects; SQLITE_DONE: it selects nothing. */
+/* Read the integer that a statement selects; SQLITE_DONE: it selects nothing. */
 static int step_to_value(sqlite3_stmt *stmt, int64_t *value)
 {
     int rc = sqlite3_step(stmt);
@@ -195,7 +195,7 @@ static int step_to_value(sqlite3_stmt *stmt, int64_t *value)
     return rc;
 }
 
-/* The number of a text within its run, where a new one gets the next; of none -1. */
+/* The number of a text within its run; a new text gets the next number. -1 for NULL. */
 static int number_of_text(struct store_ops *ops, const char *run, const char *text,
                           int *number)
 {
@@ -277,22 +277,22 @@ void store_ops_error(struct store_ops *ops, const struct store_op *op, int rc,
     if (op->kind == STORE_OP_IDEMPOTENCY && rc == SQLITE_CONSTRAINT)
         error_set(err, ERROR_CONFLICT, "the idempotency key is taken");
     else if (op->kind == STORE_OP_BASELINE_END && rc == SQLITE_CONSTRAINT)
-        error_set(err, ERROR_CONFLICT, "%s is no baseline any more",
+        error_set(err, ERROR_CONFLICT, "%s is no longer a baseline",
                   json_get_str(op->params, "id", ""));
     else if (op->kind == STORE_OP_DELETE && rc == SQLITE_CONSTRAINT_TRIGGER)
-        error_set(err, ERROR_CONFLICT, "run %s is a baseline: remove that before the run",
+        error_set(err, ERROR_CONFLICT, "run %s is a baseline: remove the baseline first",
                   run);
     else if (op->kind == STORE_OP_EXPIRE && rc == SQLITE_CONSTRAINT)
-        error_set(err, ERROR_NOT_FOUND, "no run has to go");
+        error_set(err, ERROR_NOT_FOUND, "no run is due for deletion");
     else if (rc == SQLITE_CONSTRAINT_FOREIGNKEY)
         error_set(err, ERROR_NOT_FOUND, "there is no run %s", run);
     else
-        store_sql_error(err, ops->db, "cannot store");
+        store_sql_error(err, ops->db, "cannot write the database");
 }
 
-/* ---- Another way to make values ---- */
+/* ---- Values of another version ---- */
 
-/* values_version has one row, but none in a new database. */
+/* values_version has one row, or none in a new database. */
 int store_ops_renew_values(sqlite3 *db, struct error *err)
 {
     char sql[200];

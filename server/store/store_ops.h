@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_ops.h - what the operations of writes do in the database. Belongs to the writer's
- * thread and is part of its transactions. */
+/* store_ops.h - the SQL of each operation of a write. The writer's thread calls it within
+ * its transactions. */
 #ifndef RINGBENCH_SERVER_STORE_STORE_OPS_H
 #define RINGBENCH_SERVER_STORE_STORE_OPS_H
 
@@ -15,13 +15,13 @@ struct store_ops;
 struct store_ops *store_ops_create(sqlite3 *db, struct error *err);
 void store_ops_destroy(struct store_ops *ops);
 
-/* Returns SQLite's code. SQLITE_CONSTRAINT and its kinds: a fault of the operation's own,
- * for which store_ops_error has the words. An event gets its id. */
+/* Returns SQLite's code. SQLITE_CONSTRAINT and its kinds mean that the operation itself
+ * is at fault; store_ops_error then describes it. An event gets its id. */
 int store_ops_apply(struct store_ops *ops, struct store_op *op);
 void store_ops_error(struct store_ops *ops, const struct store_op *op, int rc,
                      struct error *err);
 
-/* Have all runs due whose values were made in another way (store_trends.h). */
+/* If STORE_VALUES_VERSION has changed, mark all ended runs as due (store_trends.h). */
 int store_ops_renew_values(sqlite3 *db, struct error *err);
 
 #endif

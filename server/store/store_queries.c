@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_queries.c - what is asked of one run or node */
+/* store_queries.c - reads data of one run or node */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "server/store/store_sql.h"
 #include "server/store/store_work.h"
 
-#define TEXT_SOFT_MAX ((size_t)1 << 20) /* bytes of texts or events in an answer */
+#define TEXT_SOFT_MAX ((size_t)1 << 20) /* a page ends past so many bytes */
 
 /* ---- A run ---- */
 
@@ -75,7 +75,7 @@ struct summary *store_get_summary(sqlite3 *db, const json_t *run,
     return summary;
 }
 
-/* ---- What its ranks printed ---- */
+/* ---- The output of its ranks ---- */
 
 static const char SQL_LOGS[] =
     "SELECT seq, time_ms, case_no, rank, stream, text FROM logs"
@@ -90,7 +90,7 @@ struct log_page {
     struct error *err;
 };
 
-/* A full page is followed by another, which may turn out to be empty. */
+/* A full page always has a next one, which may be empty. */
 static int take_log_row(void *arg, sqlite3_stmt *stmt)
 {
     struct log_page *page = arg;
@@ -105,7 +105,7 @@ static int take_log_row(void *arg, sqlite3_stmt *stmt)
     };
 
     if (page->query->put(&log, page->out))
-        return error_set(page->err, ERROR_LIMIT, "an entry is too long");
+        return error_set(page->err, ERROR_LIMIT, "a log entry is too long");
     if (++page->count == page->query->limit || page->out->len >= TEXT_SOFT_MAX)
         page->next = log.seq;
     return page->next > 0;

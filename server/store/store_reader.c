@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_reader.c - a reader thread: calls functions one after the other with a connection
- * of its own */
+/* store_reader.c - a reader thread: runs jobs one after the other on its own
+ * connection */
 #include "server/store/store_reader.h"
 
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static bool wait_for_work(struct store_reader *reader, struct store_job_list *ba
     return is_last;
 }
 
-/* Each answer goes back at once: a long one must not delay those before it. */
+/* Each answer is handed back at once: it must not wait for a long job behind it. */
 static void hand_back(struct store_reader *reader, struct store_job *job)
 {
     uv_mutex_lock(&reader->mutex);

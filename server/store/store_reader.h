@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_reader.h - a reader thread: calls functions one after the other with a connection
- * of its own. Calls come from the loop's thread. */
+/* store_reader.h - a reader thread: runs jobs one after the other on its own connection.
+ * Calls come from the loop's thread. */
 #ifndef RINGBENCH_SERVER_STORE_STORE_READER_H
 #define RINGBENCH_SERVER_STORE_STORE_READER_H
 
@@ -11,7 +11,7 @@
 
 struct store_reader;
 
-/* A function of the store's caller. */
+/* A call of a store_work function. */
 struct store_job {
     STAILQ_ENTRY(store_job) entry;
     store_work *work;
@@ -23,7 +23,7 @@ struct store_job {
 
 STAILQ_HEAD(store_job_list, store_job);
 
-/* Start the thread with a connection of its own to path; `wake` is sent each time that
+/* Start the thread with its own connection to path. It sends `wake` each time that
  * store_reader_collect has something new. */
 struct store_reader *store_reader_create(const char *path, uv_async_t *wake,
                                          struct error *err);
@@ -34,7 +34,7 @@ void store_reader_destroy(struct store_reader *reader);
 
 void store_reader_submit(struct store_reader *reader, struct store_job *job);
 
-/* Append what is done to *finished. Returns whether the thread has ended. */
+/* Append finished jobs to *finished. Returns true once the thread has ended. */
 bool store_reader_collect(struct store_reader *reader, struct store_job_list *finished);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_recall.c - runs and their logs, for a server that starts */
+/* store_recall.c - reads runs and their logs when the server starts */
 #include "server/store/store_recall.h"
 
 #include <sqlite3.h>
@@ -15,8 +15,8 @@ static const char SQL_IDS[] =
     "SELECT id AS \":text\" FROM runs WHERE :has_ended OR state NOT IN " STORE_SQL_ENDED
     " ORDER BY created_ms, id";
 
-/* The numbers of cases that start anew. */
-static const char SQL_GATHERING[] =
+/* The numbers of cases in rendezvous, which start again. */
+static const char SQL_IN_RENDEZVOUS[] =
     "SELECT number AS \":text\" FROM (SELECT json_extract(body, '$.case') AS number,"
     " json_extract(body, '$.state') AS state, max(id) FROM events"
     " INDEXED BY events_but_results WHERE run = :run AND type <> 'result'"
@@ -34,50 +34,50 @@ static const char *const statements[SQL_COUNT] = {
     [SQL_BODY] = "SELECT body FROM events WHERE run = ?1 AND id = ?2",
 };
 
-/* A connection that reads results has no other statement open. */
+/* Results are read on a connection of their own, which has no other open statement. */
 struct store_recall {
     sqlite3 *db, *of_results;
     sqlite3_stmt *stmts[SQL_COUNT];
-    bool has_results; /* the run that is taken */
+    bool has_results; /* of the current run */
 };
 
 /* ---- A log ---- */
 
-/* A log on its way to who takes it. */
-struct passing {
+/* The reading of one run's log. */
+struct log_reading {
     struct store_recall *recall;
     const char *run;
     const struct store_log_taker *taker;
     void *arg;
-    int rc; /* of the statement that reads events; SQLITE_ROW: at the next one */
-    json_t *gathering; /* numbers of the cases that start anew */
+    int rc;                /* of the events' statement; SQLITE_ROW: an event is ready */
+    json_t *in_rendezvous; /* numbers of the cases that start again */
 };
 
-static void pass_event(struct passing *passing)
+static void pass_event(struct log_reading *reading)
 {
-    sqlite3_stmt *stmt = passing->recall->stmts[SQL_EVENTS];
+    sqlite3_stmt *stmt = reading->recall->stmts[SQL_EVENTS];
     json_t *body = store_sql_json(stmt, 3, NULL);
 
     if (body)
-        passing->taker->event(passing->arg, sqlite3_column_int64(stmt, 1),
+        reading->taker->event(reading->arg, sqlite3_column_int64(stmt, 1),
                               store_sql_text(stmt, 2), body);
     json_decref(body);
-    passing->rc = sqlite3_step(stmt);
+    reading->rc = sqlite3_step(stmt);
 }
 
-static void pass_events_before(struct passing *passing, int64_t id)
+static void pass_events_before(struct log_reading *reading, int64_t id)
 {
-    while (passing->rc == SQLITE_ROW &&
-           sqlite3_column_int64(passing->recall->stmts[SQL_EVENTS], 0) < id)
-        pass_event(passing);
+    while (reading->rc == SQLITE_ROW &&
+           sqlite3_column_int64(reading->recall->stmts[SQL_EVENTS], 0) < id)
+        pass_event(reading);
 }
 
-static json_t *body_of(const struct passing *passing, int64_t id)
+static json_t *body_of(const struct log_reading *reading, int64_t id)
 {
-    sqlite3_stmt *stmt = passing->recall->stmts[SQL_BODY];
+    sqlite3_stmt *stmt = reading->recall->stmts[SQL_BODY];
     json_t *body = NULL;
 
-    store_sql_bind_text(stmt, 1, passing->run);
+    store_sql_bind_text(stmt, 1, reading->run);
     sqlite3_bind_int64(stmt, 2, id);
     if (sqlite3_step(stmt) == SQLITE_ROW)
         body = store_sql_json(stmt, 0, NULL);
@@ -85,12 +85,12 @@ static json_t *body_of(const struct passing *passing, int64_t id)
     return body;
 }
 
-static bool is_gathering(const struct passing *passing, int case_no)
+static bool is_in_rendezvous(const struct log_reading *reading, int case_no)
 {
     const json_t *number;
     size_t i;
 
-    json_array_foreach (passing->gathering, i, number)
+    json_array_foreach (reading->in_rendezvous, i, number)
         if (json_integer_value(number) == case_no)
             return true;
     return false;
@@ -98,31 +98,32 @@ static bool is_gathering(const struct passing *passing, int case_no)
 
 static void pass_result(void *arg, const struct result_record *record, const json_t *key)
 {
-    struct passing *passing = arg;
+    struct log_reading *reading = arg;
     json_t *body;
 
-    if (is_gathering(passing, record->case_no))
+    if (is_in_rendezvous(reading, record->case_no))
         return;
-    pass_events_before(passing, record->event);
-    body = record->has_more ? body_of(passing, record->event) : NULL;
-    passing->taker->result(passing->arg, record, key, body);
+    pass_events_before(reading, record->event);
+    body = record->has_more ? body_of(reading, record->event) : NULL;
+    reading->taker->result(reading->arg, record, key, body);
     json_decref(body);
 }
 
-/* Thousands of runs may wait: each has events, but no results. */
-static int pass_results(struct passing *passing, struct error *err)
+/* Thousands of queued runs have events but no results: skip the query for them. */
+static int pass_results(struct log_reading *reading, struct error *err)
 {
     json_t *params;
     int result = -1;
 
-    if (!passing->recall->has_results)
+    if (!reading->recall->has_results)
         return 0;
-    params = json_pack("{s:s}", "run", passing->run);
-    passing->gathering = store_rows(passing->recall->db, SQL_GATHERING, params, err);
-    if (passing->gathering)
-        result = records_each(passing->recall->of_results, passing->run, pass_result,
-                              passing, err);
-    json_decref(passing->gathering);
+    params = json_pack("{s:s}", "run", reading->run);
+    reading->in_rendezvous =
+        store_rows(reading->recall->db, SQL_IN_RENDEZVOUS, params, err);
+    if (reading->in_rendezvous)
+        result = records_each(reading->recall->of_results, reading->run, pass_result,
+                              reading, err);
+    json_decref(reading->in_rendezvous);
     json_decref(params);
     return result;
 }
@@ -130,15 +131,16 @@ static int pass_results(struct passing *passing, struct error *err)
 int store_recall_log(struct store_recall *recall, const char *run,
                      const struct store_log_taker *taker, void *arg, struct error *err)
 {
-    struct passing passing = {.recall = recall, .run = run, .taker = taker, .arg = arg};
+    struct log_reading reading = {
+        .recall = recall, .run = run, .taker = taker, .arg = arg};
     sqlite3_stmt *stmt = recall->stmts[SQL_EVENTS];
     int result;
 
     store_sql_bind_text(stmt, 1, run);
-    passing.rc = sqlite3_step(stmt);
-    result = pass_results(&passing, err);
-    pass_events_before(&passing, INT64_MAX);
-    if (!result && passing.rc != SQLITE_DONE)
+    reading.rc = sqlite3_step(stmt);
+    result = pass_results(&reading, err);
+    pass_events_before(&reading, INT64_MAX);
+    if (!result && reading.rc != SQLITE_DONE)
         result = store_sql_error(err, recall->db, "cannot read");
     sqlite3_reset(stmt);
     return result;

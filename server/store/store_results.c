@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_results.c - results, out of the database */
+/* store_results.c - reads results from the database */
 #include "server/store/store_results.h"
 
 #include <stdlib.h>
@@ -15,12 +15,12 @@
 
 #define TEXT_MAX ((size_t)256 << 20)
 #define PAGE_BYTES_MAX ((size_t)8 << 20) /* a page ends with the row that reaches it */
-#define REASONS_MAX 500 /* of skipped rows: each takes a look at its event */
+#define REASONS_MAX 500 /* of skipped rows: each needs a read of its event */
 
 static const char SQL_TEXTS[] =
     "SELECT number, text FROM result_texts WHERE run = :run ORDER BY number";
-/* The function gets each result, by the order of the key. It gets the values as they are:
- * for a million rows, asking for each column of each row takes longer than the rest. */
+/* take_result receives each row's values as arguments, in the order of events. Reading
+ * the columns of a million rows one by one takes longer than everything else. */
 static const char SQL_RESULTS[] =
     "SELECT " RESULT_CALL("take_result") " FROM results"
                                          " WHERE run = :run ORDER BY event";
@@ -54,7 +54,7 @@ static const char SQL_RECENT[] = SQL_LATEST("NOT IN ('message', 'disowned')");
 
 struct reading {
     sqlite3 *db;
-    json_t *params; /* of the statements: run and last event */
+    json_t *params; /* for the statements: run and last event */
     json_t **texts; /* by number */
     size_t n_texts, capacity;
     record_passer *take;
@@ -85,7 +85,7 @@ static int read_texts(struct reading *reading)
                           reading->err);
 }
 
-/* Everything is read as of one moment. */
+/* One transaction, so that all statements read the same state. */
 static int reading_begin(struct reading *reading)
 {
     if (store_sql_exec(reading->db, "BEGIN") != SQLITE_OK)
@@ -118,7 +118,7 @@ static int on_row(void *arg, sqlite3_stmt *stmt)
     return 0;
 }
 
-/* Have `take` called for each result. */
+/* Call `take` for each result. */
 static int read_results(struct reading *reading)
 {
     if (sqlite3_create_function(reading->db, "take_result", -1, SQLITE_UTF8, reading,
@@ -191,11 +191,12 @@ static int put_event(void *arg, sqlite3_stmt *stmt)
     if (listing->out.len > 1)
         buf_append_str(&listing->out, ",\n");
     if (store_event_append(&event, &listing->out))
-        return error_set(listing->err, ERROR_LIMIT, "the run has too much text");
+        return error_set(listing->err, ERROR_LIMIT, "the run's texts exceed 256 MiB");
     return 0;
 }
 
-/* The latest events of a statement, as the text of an array; NULL with err on failure. */
+/* The latest events that a statement selects, as the text of an array; NULL with err on
+ * failure. */
 static char *read_latest(struct reading *reading, const char *sql, int limit)
 {
     struct listing listing = {.err = reading->err};
@@ -212,7 +213,7 @@ static char *read_latest(struct reading *reading, const char *sql, int limit)
     return text;
 }
 
-/* Texts are for an answer: who only computes needs none. */
+/* Add the texts that only answers to clients need. */
 static int add_texts(struct reading *reading, struct summary *summary)
 {
     struct buf out;
@@ -227,7 +228,7 @@ static int add_texts(struct reading *reading, struct summary *summary)
     buf_release(&out);
     return summary->json
                ? 0
-               : error_set(reading->err, ERROR_LIMIT, "the run has too much text");
+               : error_set(reading->err, ERROR_LIMIT, "the run's texts exceed 256 MiB");
 }
 
 static int take_head(void *arg, sqlite3_stmt *stmt)
@@ -319,7 +320,7 @@ struct store_events *events_read(sqlite3 *db, const char *sql, const json_t *par
                         .err = err};
 
     if (!params)
-        error_set(err, ERROR_INVALID, "a parameter is no valid UTF-8");
+        error_set(err, ERROR_INVALID, "a parameter is not valid UTF-8");
     else if (store_sql_each(db, sql, params, take_row, &page, err) >= 0)
         return page.events;
     store_events_destroy(page.events);

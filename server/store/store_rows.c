@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_rows.c - what a statement selects, as JSON */
+/* store_rows.c - the rows of a statement as JSON */
 #include "server/store/store_rows.h"
 
 #include <errno.h>
@@ -14,13 +14,13 @@
 
 struct rows {
     json_t *list;
-    size_t most;      /* rows; 0: all */
+    size_t most;      /* maximum of rows; 0: all */
     json_t *position; /* of the last row, or NULL */
     bool has_more;
     struct error *err;
 };
 
-/* Texts were checked for UTF-8 when they were stored. */
+/* Texts were checked for UTF-8 when they were stored, so they are not checked again. */
 static json_t *column_json(sqlite3_stmt *stmt, int column, struct error *err)
 {
     const char *name = sqlite3_column_name(stmt, column), *kind = strchr(name, ':');
@@ -76,7 +76,7 @@ static int read_rows(sqlite3 *db, const char *sql, const json_t *params,
 {
     rows->list = json_array();
     if (!params)
-        return error_set(rows->err, ERROR_INVALID, "a parameter is no valid UTF-8");
+        return error_set(rows->err, ERROR_INVALID, "a parameter is not valid UTF-8");
     return store_sql_each(db, sql, params, take_row, rows, rows->err) < 0 ? -1 : 0;
 }
 
@@ -111,7 +111,7 @@ json_t *store_value(sqlite3 *db, const char *sql, const json_t *params, struct e
     return NULL;
 }
 
-/* -1: it is none of ours. */
+/* -1: not a cursor of this server. */
 static int parse_cursor(const char *text, int64_t *ms, char *id)
 {
     char *end;
@@ -124,15 +124,16 @@ static int parse_cursor(const char *text, int64_t *ms, char *id)
     return 0;
 }
 
-/* Behind which row a page begins: its time and its id, which comes last in time. That of
- * a value is its run and the number of its likeness. */
+/* Set the position after which a page begins: time, and id among rows of equal time. A
+ * trend value's id is its run and the number of its likeness. */
 static int begin_page(json_t *params, const char *cursor, struct error *err)
 {
     char id[CURSOR_ID_MAX + 1] = "", *dot;
     int64_t before_ms = INT64_MAX;
 
     if (cursor && parse_cursor(cursor, &before_ms, id))
-        return error_set(err, ERROR_INVALID, "the cursor is not one of this server");
+        return error_set(err, ERROR_INVALID,
+                         "invalid cursor: use \"next\" of the previous page");
     dot = strchr(id, '.');
     json_object_set_new(params, "before_like", json_integer(dot ? atoll(dot + 1) : 0));
     if (dot)

@@ -22,11 +22,11 @@ static const char SQL_CONNECTION[] = "PRAGMA synchronous = FULL;"
                                      "PRAGMA wal_autocheckpoint = 1000;"
                                      "PRAGMA journal_size_limit = 16777216;";
 
-/* doc and body stand last of the stored columns, so that a scan by the others does not
- * read their overflow pages. A list reads an index of runs, and of the table the column
- * `listed` of the rows that it shows. A figure is in millionths, so that all orders are
- * by whole numbers. A damaged document has none of these columns: other runs can still be
- * read, and it be deleted. */
+/* doc and body are the last stored columns, so that a scan of the others does not read
+ * their overflow pages. A list reads an index of runs, and the column `listed` of the
+ * rows that it shows. A figure is in millionths, so that all orders compare integers. The
+ * computed columns of a damaged document are NULL: other runs can still be read, and the
+ * damaged one deleted. */
 #define SQL_RUNS                                                                         \
     "CREATE TABLE runs ("                                                                \
     " id TEXT NOT NULL PRIMARY KEY,"                                                     \
@@ -64,11 +64,9 @@ static const char SQL_CONNECTION[] = "PRAGMA synchronous = FULL;"
     " created_ms INTEGER NOT NULL);"                                                     \
     "CREATE INDEX idempotency_by_run ON idempotency (run);"
 
-/* For samples see event_samples.h. `results` has what summaries and a run's own sums need
- * of the events that count as results, `result_texts` the texts that their `key` and
- * `choice` stand for: see result_record.h. -1 in cycle, row, rank, choice and wrong:
- * none.
- */
+/* samples: see event_samples.h. `results` has the parts of counted results that summaries
+ * and a run's sums need. Its `key` and `choice` are numbers of texts in `result_texts`
+ * (result_record.h). -1 in cycle, row, rank, choice and wrong means none. */
 #define SQL_EVENTS                                                                       \
     "CREATE TABLE events ("                                                              \
     " run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,"                         \
@@ -126,8 +124,8 @@ static const char SQL_CONNECTION[] = "PRAGMA synchronous = FULL;"
     " doc TEXT NOT NULL,"                                                                \
     " PRIMARY KEY (kind, id)) WITHOUT ROWID;"
 
-/* The values of runs, see store_trends.h, lie in the order in which a trend reads them;
- * texts are shared by many of them. */
+/* The values of runs (store_trends.h) are stored in the order in which a trend reads
+ * them. Runs share texts. */
 #define SQL_VALUES                                                                       \
     "CREATE TABLE values_version (version INTEGER NOT NULL);"                            \
     "CREATE TABLE values_due ("                                                          \
@@ -174,8 +172,8 @@ static const char SQL_CONNECTION[] = "PRAGMA synchronous = FULL;"
     " (SELECT 1 FROM baselines WHERE run = OLD.id AND removed_ms IS NULL)"               \
     " BEGIN SELECT RAISE(ABORT, 'it is a baseline'); END;"
 
-/* A text is deleted with the last run that has it, except for inventories: drop_unused of
- * store.c. */
+/* A text is deleted with the last run that has it. Inventories stay until the next start
+ * (drop_unused in store.c). */
 #define SQL_DROP_CONTENT                                                                 \
     " ON artifacts WHEN OLD.name <> 'inventory.json'"                                    \
     " AND NOT EXISTS (SELECT 1 FROM artifacts WHERE digest = OLD.digest)"                \
@@ -196,8 +194,8 @@ static const char SQL_CONNECTION[] = "PRAGMA synchronous = FULL;"
     "CREATE TRIGGER artifact_deleted AFTER DELETE" SQL_DROP_CONTENT                      \
     "CREATE TRIGGER artifact_replaced AFTER UPDATE OF digest" SQL_DROP_CONTENT
 
-/* Answers of the verdicts on a run, once for each node that they name; node is empty for
- * those that name none. */
+/* The answers of a run's verdicts, one row for each node that they name. node is empty if
+ * they name none. */
 #define SQL_REPLACE_ANSWERS                                                              \
     " BEGIN DELETE FROM run_answers WHERE run = NEW.id;"                                 \
     "INSERT INTO run_answers SELECT DISTINCT NEW.id,"                                    \
@@ -374,16 +372,17 @@ static int take_mode(void *arg, sqlite3_stmt *stmt)
     return 0;
 }
 
-/* WAL survives in the file, but a file system without shared memory silently refuses. */
+/* WAL mode is persistent, but a file system without shared memory silently refuses it. */
 static int set_wal(sqlite3 *db, struct error *err)
 {
     bool is_wal = false;
 
     if (store_sql_each(db, "PRAGMA journal_mode = WAL", NULL, take_mode, &is_wal, err))
         return error_prefix(err, "cannot use a write-ahead log");
-    return is_wal ? 0
-                  : error_set(err, ERROR_UNSUPPORTED,
-                              "the file system cannot hold a write-ahead log");
+    return is_wal
+               ? 0
+               : error_set(err, ERROR_UNSUPPORTED,
+                           "the file system does not support SQLite's write-ahead log");
 }
 
 int store_sql_open(const char *path, sqlite3 **out, struct error *err)
@@ -412,7 +411,8 @@ fail:
     return -1;
 }
 
-/* Before a first release the schema changes without versions: its text stands for one. */
+/* Before the first release the schema has no numbered versions: a hash of its text is the
+ * version. */
 static int schema_version(void)
 {
     return (int)(fnv1a(FNV1A_BEGIN, SQL_SCHEMA, sizeof(SQL_SCHEMA)) & 0x7fffffff);

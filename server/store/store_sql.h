@@ -16,12 +16,12 @@
 /* Open path (created when absent). The connection belongs to one thread at a time. */
 int store_sql_open(const char *path, sqlite3 **db, struct error *err);
 
-/* Refuse a file that is another program's, or that has another version of the schema.
- * *is_new: it is empty. */
+/* Refuse another program's file, and a file with another version of the schema. *is_new:
+ * the file is empty. */
 int store_sql_check_owner(sqlite3 *db, const char *path, bool *is_new, struct error *err);
 
-/* Check that, put the file into WAL mode and create the tables of a new one. A refused
- * file stays as it is. */
+/* Check the owner, switch the file to WAL mode and create the tables of a new one. A
+ * refused file is not modified. */
 int store_sql_set_up(sqlite3 *db, const char *path, struct error *err);
 
 /* Prepare sql[0..n) into stmts[0..n). On failure none is left prepared. */
@@ -36,36 +36,33 @@ int store_sql_exec(sqlite3 *db, const char *sql);
  * NULL. */
 int store_sql_bind_text(sqlite3_stmt *stmt, int index, const char *text);
 
-/* Bind each parameter of the statement to the member of its name (:NAME): texts, numbers
- * and booleans as they are, arrays and objects as their text, what is absent as NULL.
- * Texts are not copied. Returns SQLite's result code. */
+/* Bind each parameter :NAME to the member NAME: texts, numbers and booleans directly,
+ * arrays and objects as JSON text, absent members as NULL. Texts are not copied. Returns
+ * SQLite's result code. */
 int store_sql_bind_json(sqlite3_stmt *stmt, const json_t *params);
 
-/* Run a statement up to its first row, or its end, and reset it. Returns SQLite's code:
- * SQLITE_OK in both cases. */
+/* Run a statement to its first row or its end, and reset it. Returns SQLITE_OK in both
+ * cases, else SQLite's code. */
 int store_sql_step(sqlite3_stmt *stmt);
 
 /* Call `take` for each row of a statement (parameters as above) until it returns other
- * than 0, which is then the result. -1 with err also if the statement fails. */
+ * than 0, which is then the result. -1 with err if the statement fails. */
 typedef int store_sql_row(void *arg, sqlite3_stmt *stmt);
 int store_sql_each(sqlite3 *db, const char *sql, const json_t *params,
                    store_sql_row *take, void *arg, struct error *err);
 
-/* The text of a column, "" for NULL; until the statement goes on. */
+/* The text of a column, "" for NULL; valid until the statement is stepped. */
 const char *store_sql_text(sqlite3_stmt *stmt, int column);
 
-/* The JSON of a column: a new reference; NULL with *err, which may be NULL, when it is
- * none. */
+/* The JSON of a column, a new reference; NULL if it is not JSON. err may be NULL. */
 json_t *store_sql_json(sqlite3_stmt *stmt, int column, struct error *err);
 
-/* Whether a failure comes from the disk, memory or another process, so that the same
- * statement may succeed later, rather than from the statement itself. */
+/* True if a failure comes from the disk, memory or another process, so that the same
+ * statement may succeed later. */
 bool store_sql_is_environment(int rc);
 
-/* Whether a failure says that the file is damaged or its disk fails, which does not pass
- * by itself. Other errors of I/O are of locks, of shared memory, or of a disk that is
- * full.
- */
+/* True if the file is damaged or its disk fails, which is permanent. Other I/O errors
+ * concern locks, shared memory or a full disk. */
 bool store_sql_is_damage(int rc);
 
 /* Fill *err with "what: " and the connection's last error; returns -1. */

@@ -48,7 +48,7 @@ void store_write_destroy(struct store_write *write)
     free(write);
 }
 
-/* A write that lacks one of its operations must not be stored: submitting it fails. */
+/* A write that lacks an operation must not be stored: submitting it fails. */
 static int write_spoil(struct store_write *write, const char *text)
 {
     write->is_failed = true;
@@ -64,16 +64,16 @@ static struct store_op *op_add(struct store_write *write, enum store_op_kind kin
     return op;
 }
 
-/* params: taken; those of the kind's statements (store_ops.c). */
+/* params: taken; the parameters of the kind's statements (store_ops.c). */
 static int add(struct store_write *write, enum store_op_kind kind, json_t *params)
 {
     if (!params)
-        return write_spoil(write, "a text to be stored is no valid UTF-8");
+        return write_spoil(write, "a text to be stored is not valid UTF-8");
     op_add(write, kind)->params = params;
     return 0;
 }
 
-/* Of a text that is freed. */
+/* The text as a JSON string; the text is freed. */
 static json_t *take_text(char *text)
 {
     json_t *string = text ? json_string(text) : NULL;
@@ -96,7 +96,7 @@ int store_write_run(struct store_write *write, const char *id, const char *state
                   "nodes", json_object_get(doc, "nodes")));
 }
 
-/* A result's samples beside its text, and its record. */
+/* Separate a result's arrays from its text, and fill its record. */
 static void add_result(struct store_op *op, const json_t *body)
 {
     json_t *rest = event_samples_pack(body, &op->event);

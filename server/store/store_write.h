@@ -30,11 +30,12 @@ enum store_op_kind {
     STORE_OP_COUNT
 };
 
-/* Everything is owned. */
+/* All members are owned. */
 struct store_op {
     STAILQ_ENTRY(store_op) entry;
     enum store_op_kind kind;
-    json_t *params; /* of the kind's statements, by name; NULL of an event, which has: */
+    /* for the kind's statements, by name; NULL for an event, which has: */
+    json_t *params;
     char *run;
     struct store_event event;
     struct result_record *record; /* of a result; else NULL */
@@ -50,7 +51,8 @@ struct store_write {
     size_t n_events;
     int64_t submitted_ns;
     bool retry;
-    bool is_failed; /* err says why; before submission: an operation was not added */
+    /* err has the reason; before submission: an operation was not added */
+    bool is_failed;
     struct error err;
     store_written *done;
     void *arg;
@@ -59,13 +61,13 @@ struct store_write {
 #define STORE_ACK_KEEP_MS (INT64_C(30) * 24 * 3600 * 1000)
 #define STORE_IDEMPOTENCY_KEEP_MS (INT64_C(24) * 3600 * 1000)
 
-/* Delete the oldest run that has ended and is no baseline, if it is beyond the `keep`
- * newest (0: all are kept) or was created before a time; ERROR_NOT_FOUND: there is none.
- */
+/* Delete the oldest ended run that is no baseline, if it is beyond the `keep` newest (0:
+ * no limit) or was created before a time. ERROR_NOT_FOUND if there is none. */
 int store_write_expire(struct store_write *write, int64_t keep,
                        int64_t created_before_ms);
 
-/* Forget acknowledgements and idempotency keys older than these times. */
+/* Forget acknowledgements, nodes' changes of state and idempotency keys older than these
+ * times. */
 int store_write_prune(struct store_write *write, int64_t acks_before_ms,
                       int64_t idempotency_before_ms);
 

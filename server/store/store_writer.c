@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_writer.c - the writer thread: takes what is queued, commits it as one
- * transaction, hands it back */
+/* store_writer.c - the writer thread: commits all queued writes as one transaction and
+ * hands them back */
 #include "server/store/store_writer.h"
 
 #include <stdlib.h>
@@ -30,14 +30,14 @@ struct store_writer {
     uv_thread_t thread;
     uv_async_t *wake;
 
-    uv_mutex_t mutex; /* guards what follows, up to the blank line */
+    uv_mutex_t mutex; /* guards the members up to the blank line */
     uv_cond_t changed;
     struct store_write_list queued;
     struct store_write_list finished;
     struct error trouble;
     bool is_stopping, has_ended;
 
-    /* The thread's own: what waits for the disk to take it, in order. */
+    /* Used by the thread alone: writes that are not committed yet, in order. */
     struct store_write_list held;
     int64_t retry_at_ns;
     bool is_stuck;
@@ -50,8 +50,8 @@ static int step(struct store_writer *writer, int which)
     return store_sql_step(writer->stmts[which]);
 }
 
-/* Apply all of a write or nothing of it. A fault of its own is noted in it; a result
- * other than SQLITE_OK dooms the transaction. */
+/* Apply a write completely or not at all. A fault of the write itself is stored in its
+ * err. A result other than SQLITE_OK aborts the transaction. */
 static int apply_write(struct store_writer *writer, struct store_write *write)
 {
     struct store_op *op;
@@ -94,15 +94,14 @@ static int commit_all(struct store_writer *writer, struct store_write_list *batc
         rc = step(writer, SQL_COMMIT);
     if (rc == SQLITE_OK)
         return 0;
-    store_sql_error(err, writer->db, "cannot store");
+    store_sql_error(err, writer->db, "cannot write the database");
     err->code = ERROR_UNAVAILABLE;
     if (!sqlite3_get_autocommit(writer->db))
         store_sql_exec(writer->db, "ROLLBACK");
     return -1;
 }
 
-/* Move the writes that nobody asked to retry (all of them with `everything`) from held to
- * *failed. */
+/* Move the writes without `retry` (with `everything`: all) from held to *failed. */
 static void fail_held(struct store_writer *writer, bool everything,
                       struct store_write_list *failed)
 {
@@ -133,7 +132,7 @@ static void set_trouble(struct store_writer *writer, const struct error *trouble
     uv_mutex_unlock(&writer->mutex);
 }
 
-/* Commit what is held; *finished gets what was stored or has failed for good. */
+/* Commit the held writes; *finished gets those that were stored or failed for good. */
 static void commit_held(struct store_writer *writer, bool is_last,
                         struct store_write_list *finished)
 {
@@ -153,8 +152,8 @@ static void commit_held(struct store_writer *writer, bool is_last,
 
 /* ---- The thread ---- */
 
-/* Sleep until there is something to do; move what is queued behind what is held. Returns
- * whether this is the last round. */
+/* Sleep until there is work; append the queued writes to the held ones. Returns true in
+ * the last round. */
 static bool wait_for_work(struct store_writer *writer)
 {
     bool is_last;
@@ -193,7 +192,7 @@ static void writer_main(void *arg)
     while (!is_last) {
         struct store_write_list finished = STAILQ_HEAD_INITIALIZER(finished);
         is_last = wait_for_work(writer);
-        /* Between two tries what came meanwhile keeps its place or fails at once. */
+        /* Between two tries, new writes with `retry` wait; the others fail at once. */
         if (writer->is_stuck && !is_last && clock_monotonic_ns() < writer->retry_at_ns)
             fail_held(writer, false, &finished);
         else if (!STAILQ_EMPTY(&writer->held))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_writer.h - the writer thread: takes what is queued, commits it as one
- * transaction, hands it back. Calls come from the loop's thread. */
+/* store_writer.h - the writer thread: commits all queued writes as one transaction and
+ * hands them back. Calls come from the loop's thread. */
 #ifndef RINGBENCH_SERVER_STORE_STORE_WRITER_H
 #define RINGBENCH_SERVER_STORE_STORE_WRITER_H
 
@@ -10,13 +10,13 @@
 
 struct store_writer;
 
-/* Start the thread. It owns db from now on (closed also on failure) and sends `wake` each
- * time that store_writer_collect has something new. */
+/* Start the thread. It owns db (closed also on failure) and sends `wake` each time that
+ * store_writer_collect has something new. */
 struct store_writer *store_writer_create(sqlite3 *db, uv_async_t *wake,
                                          struct error *err);
 
-/* Ask the thread to finish what is queued; what the disk refuses even then is handed back
- * as failed. */
+/* Ask the thread to finish queued writes and end. Writes that the disk still refuses are
+ * handed back as failed. */
 void store_writer_stop(struct store_writer *writer);
 
 /* Wait for the thread, which must have been stopped, and free everything. */
@@ -24,9 +24,9 @@ void store_writer_destroy(struct store_writer *writer);
 
 void store_writer_submit(struct store_writer *writer, struct store_write *write);
 
-/* Append to *finished what was committed or failed since the last call, and copy to
- * trouble why writes fail now ("" when they don't). Returns whether the thread has ended,
- * after which nothing more will come. */
+/* Append the writes that were committed or failed since the last call to *finished.
+ * trouble: why writes fail now ("" if they do not). Returns true once the thread has
+ * ended; nothing more will come then. */
 bool store_writer_collect(struct store_writer *writer, struct store_write_list *finished,
                           struct error *trouble);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* summary_sums.c - what a run's results add up to, computed by SQLite */
+/* summary_sums.c - sums over a run's results, computed by SQLite */
 #include "server/store/summary_sums.h"
 
 #include <stdlib.h>
@@ -12,11 +12,11 @@
 #include "server/summary/summary_build.h"
 #include "server/summary/thin.h"
 
-#define WHAT "a summary"            /* what memory is allocated for */
+#define WHAT "a summary"            /* names the allocation when memory is out */
 #define LINES_MAX ((size_t)1 << 20) /* points or figures; more would fill memory */
 
 /* clang-format off */
-/* Rows that count, with the series that the query puts them into. */
+/* Rows that count, with the series that the query assigns them to. */
 #define COUNTED(WHICH) \
     " FROM (SELECT *, combination_of(case_no, attempt) AS combination," \
     "  CASE WHEN :by = 0 THEN -1 ELSE case_no END AS of_case," \
@@ -29,8 +29,8 @@
 #define CHECKED " FILTER (WHERE wrong >= 0)"
 #define WITH_INTERVAL " FILTER (WHERE time_high_us > 0)"
 
-/* The row is that of the first event, which is not always the least. total() adds doubles,
- * and the cast keeps them within 64 bits: sum() fails where the sum is beyond these. */
+/* `row` is the first event's, not the minimum. total() adds doubles, and the cast limits
+ * them to 64 bits; sum() fails on overflow. */
 static const char SQL_POINTS[] =
     "SELECT *, (SELECT row FROM results WHERE run = :run AND event = first) FROM"
     " (SELECT " POINT ", min(count), min(event) AS first, max(event),"
@@ -48,7 +48,7 @@ static const char SQL_CHOICES[] =
     "SELECT " POINT ", choice, count(*)"
     COUNTED("NOT is_figure AND NOT is_skipped AND choice >= 0 AND choice < :texts")
     " GROUP BY " POINT ", choice ORDER BY " POINT ", min(event)";
-/* Those of rank 0, or of none, first: others are left out before them. */
+/* Figures of rank 0 or of no rank come first, because the end of the list is cut off. */
 static const char SQL_FIGURES[] =
     "SELECT " FIGURE ", count(*)" MEASURED ", count(*) FILTER (WHERE is_skipped), max(event),"
     " median(value)" MEASURED ", min(value)" MEASURED ", max(value)" MEASURED
@@ -71,9 +71,9 @@ struct sums {
     struct summary_line *lines;
     struct figure_line *figures;
     size_t n, capacity; /* of lines, or of figures */
-    size_t at;          /* of the line or figure that is filled */
-    bool has_choices;   /* some rows say how NCCL did them */
-    /* Values of that figure so far, and how many it may keep. */
+    size_t at;          /* index of the line or figure being filled */
+    bool has_choices;   /* some rows have NCCL's choice */
+    /* Values of the current figure; values of all figures; figures that are kept. */
     struct summary_value *values;
     size_t n_values, values_capacity, total, n_shown;
 };
@@ -138,8 +138,7 @@ static int add_functions(sqlite3 *db, const struct summary_query *query)
 static int refuse(struct sums *sums)
 {
     return error_set(sums->err, ERROR_UNAVAILABLE,
-                     "the run has more than %zu series and sizes, which is too much to "
-                     "sum up",
+                     "the run has more than %zu series and sizes, too many for a summary",
                      LINES_MAX);
 }
 
@@ -149,7 +148,7 @@ static void read_ends(sqlite3_stmt *stmt, int column, double ends[2])
     ends[1] = sqlite3_column_double(stmt, column + 1);
 }
 
-/* The bandwidths that belong to a spread of times: the slowest has the least. moved: time
+/* The bandwidths for a range of times: the slowest time gives the lowest. moved: time
  * times algbw, the same for all rows of one size. */
 static void fill_bandwidths(double moved, double factor, struct summary_spread *spread)
 {
@@ -224,7 +223,8 @@ static bool is_of_line(const struct summary_line *line, sqlite3_stmt *stmt)
            line->point.size == sqlite3_column_int64(stmt, 4);
 }
 
-/* Both statements have the same order, so the line is this one or one behind it. */
+/* Both statements have the same order, so the choice belongs to the current line or a
+ * later one. */
 static int take_choice(void *arg, sqlite3_stmt *stmt)
 {
     struct sums *sums = arg;
@@ -254,7 +254,7 @@ static int read_points(sqlite3 *db, const json_t *params, struct sums *sums)
 
 /* ---- Figures ---- */
 
-/* A figure that never had a value, and is thus not among the others. */
+/* Count a figure that never had a value and is thus missing from the list. */
 static void note_no_numbers(struct summary *summary, const json_t *key, uint64_t skipped)
 {
     const char *metric = json_get_str(key, "metric", "");
@@ -322,7 +322,7 @@ static int compare_figures(const void *a, const void *b)
                          other->figure.rank);
 }
 
-/* All values of the figure are there: keep those that a chart can show. */
+/* All values of the figure are read: keep as many as a chart can show. */
 static void finish_figure(struct sums *sums)
 {
     struct summary_figure *figure = &sums->figures[sums->at++].figure;
@@ -331,7 +331,7 @@ static void finish_figure(struct sums *sums)
     size_t *kept = memory_zeroed(most + n, sizeof(*kept), WHAT);
     double *values = memory_zeroed(n + 1, sizeof(*values), WHAT);
 
-    /* The sum of the values may be more than there are numbers. */
+    /* Divide before adding: the sum of the values may overflow. */
     for (size_t i = 0; i < n; i++) {
         values[i] = sums->values[i].value;
         figure->mean += values[i] / (double)n;
@@ -355,7 +355,7 @@ static int take_value(void *arg, sqlite3_stmt *stmt)
     if (sums->n_values > 0 &&
         compare_lines(&sums->figures[sums->at], combination, case_no, key, rank))
         finish_figure(sums);
-    /* A figure that is not shown. */
+    /* This figure is not shown. */
     if (sums->at == sums->n_shown ||
         compare_lines(&sums->figures[sums->at], combination, case_no, key, rank))
         return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trends_read.c - values of runs and baselines, out of the database */
+/* trends_read.c - reads trend values and baselines from the database */
 #include <string.h>
 
 #include "common/base/json_util.h"
@@ -13,13 +13,14 @@ static const char SQL_DUE_ANY[] =
     " WHERE id = run ORDER BY run DESC LIMIT 1 OFFSET :skip";
 static const char SQL_HAS_VALUES[] =
     "SELECT '[]' FROM run_values WHERE run = :like LIMIT 1";
-/* The texts that the window has numbers of. */
+/* The texts whose numbers the window contains. */
 static const char SQL_TEXTS[] =
     "SELECT json_group_object(CAST(id AS TEXT), text) FROM texts WHERE id IN"
     " (SELECT json_extract(value, '$[4]') FROM json_each(:window))";
 
-/* COLUMN: by which values are of one series. Values of a figure lie in the order in which
- * they are asked for; a filter that few of them pass costs a walk through the others. */
+/* COLUMN: the likeness that defines a series. Values of a figure are stored in the
+ * order in which trends read them. A filter that few values pass makes SQLite scan the
+ * others. */
 #define VALUES_WHERE(COLUMN)                                                             \
     " WHERE v.figure = (SELECT id FROM texts WHERE text = :figure)"                      \
     " AND (:nodes IS NULL OR v.nodes = (SELECT id FROM texts WHERE text = :nodes))"      \
@@ -30,8 +31,8 @@ static const char SQL_TEXTS[] =
     "  (SELECT " COLUMN " FROM run_values WHERE run = :like))"
 #define VALUES_ORDER " ORDER BY v.created_ms DESC, v.run DESC, v.like_nodes DESC"
 
-/* The newest values, each with its place in its series, 1 for the newest. EXAMINED bounds
- * what a busy server has to sort. */
+/* The newest values, each with its position in its series, 1 for the newest. EXAMINED
+ * limits how many are sorted. */
 #define VALUES_PLACED(COLUMN, WHERE, EXAMINED)                                           \
     "(SELECT *, row_number() OVER (PARTITION BY " COLUMN                                 \
     " ORDER BY created_ms DESC, run DESC, like_nodes DESC) AS place FROM"                \
@@ -85,7 +86,7 @@ static const char SQL_BASELINES[] =
                      " AND (b.accepted_ms, b.id) < (:before_ms, :before_id)"
                      " ORDER BY b.accepted_ms DESC, b.id DESC LIMIT :limit + 1";
 
-/* The run's series: as they are stored, or as they are given. */
+/* The run's series, as stored or as given. */
 #define ID_OF(MEMBER)                                                                    \
     "(SELECT id FROM texts WHERE text = json_extract(value, '$." MEMBER "'))"
 #define MINE                                                                             \
@@ -97,7 +98,7 @@ static const char SQL_BASELINES[] =
     "EXISTS (SELECT 1 FROM " MINE " AS mine CROSS JOIN run_values AS its"                \
     " WHERE its.run = b.run AND its." COLUMN " = mine." COLUMN ")"
 
-/* A window (last > 0) begins with what was accepted, which is thus earlier. */
+/* A window (last > 0) starts at an accepted run, which must be earlier. */
 static const char SQL_ACCEPTED[] = BASELINE_COLUMNS
     " WHERE b.removed_ms IS NULL AND b.run <> :run AND (:last = 0 OR"
     " (runs.created_ms, runs.id) < (SELECT created_ms, id FROM runs WHERE id = :run))"
@@ -105,19 +106,19 @@ static const char SQL_ACCEPTED[] = BASELINE_COLUMNS
         "like_hardware") " END"
                          " ORDER BY b.accepted_ms DESC, b.id DESC LIMIT 1";
 
-/* The run that comes later of two. */
+/* The later of two runs. */
 #define LATER                                                                            \
     "(SELECT created_ms, id FROM runs WHERE id IN (:run, :before)"                       \
     " ORDER BY created_ms DESC, id DESC LIMIT 1)"
 
-/* A gate that failed says that the run was not as usual, unless somebody accepted it. */
+/* A run whose gate failed is unusual, unless somebody accepted it. */
 #define IS_USUAL                                                                         \
     "v.is_whole AND v.run NOT IN (:run, :before) AND (v.run IS :since OR"                \
     " NOT EXISTS (SELECT 1 FROM run_answers AS said WHERE said.run = v.run"              \
     "  AND said.kind = 'gate' AND said.answer = 'fail'))"
 
-/* The last of each of the run's series, and of these the last. since: the first that
- * counts, or null. */
+/* The latest runs of each of the run's series, and of all these the latest. since: the
+ * first run that counts, or null. */
 #define SQL_LAST(COLUMN)                                                                 \
     "SELECT run AS \":text\" FROM"                                                       \
     " (SELECT DISTINCT json_extract(pair.value, '$[0]') AS created_ms,"                  \
@@ -182,7 +183,7 @@ json_t *store_get_due(sqlite3 *db, const char *run, size_t skip, struct error *e
 
 /* ---- Trends ---- */
 
-/* What stands beside the points; -1 with err. */
+/* Add the window and its texts to the page; -1 with err. */
 static int add_window(sqlite3 *db, const json_t *params, const char *likeness,
                       json_t *page, struct error *err)
 {
@@ -194,15 +195,15 @@ static int add_window(sqlite3 *db, const json_t *params, const char *likeness,
     return json_object_get(page, "texts") ? 0 : -1;
 }
 
-/* Whether the run that the others are to be like has values. */
+/* Fail if the run that the others have to be like has no values. */
 static int check_like(sqlite3 *db, const json_t *params, struct error *err)
 {
     json_t *known = store_value(db, SQL_HAS_VALUES, params, err);
     int result = known ? 0 : -1;
 
     if (json_is_null(known))
-        result = error_set(err, ERROR_NOT_FOUND,
-                           "there is no such run, or it has measured nothing");
+        result =
+            error_set(err, ERROR_NOT_FOUND, "there is no such run, or it has no values");
     json_decref(known);
     return result;
 }
@@ -244,13 +245,13 @@ struct base {
     sqlite3 *db;
     const struct store_base_query *query;
     json_t *params;  /* run, last and values of the query */
-    const char *run; /* what it is compared with, or since when; NULL: nothing yet */
+    const char *run; /* the run to compare with or to start from; NULL: none yet */
     const char *likeness;
     json_t *answer;
     struct error *err;
 };
 
-/* Completed runs like `run`, from `since` (or NULL) on and from before `before`. */
+/* Completed runs like `run` that are earlier than `before`, from `since` (or NULL) on. */
 static int read_last(struct base *base, const char *run, const char *before,
                      const char *since, int last, const char *list)
 {
@@ -267,10 +268,9 @@ static int read_last(struct base *base, const char *run, const char *before,
     return runs ? 0 : -1;
 }
 
-/* What of the window lies before what was accepted says how runs scatter. It is a group
- * with a mean of its own, which takes a degree of freedom, so one run more is read: a
- * window of which a part is accepted says as much about scatter as any other of its
- * length. */
+/* If an accepted baseline shortens the window, runs from before it show the scatter. They
+ * are a group with its own mean, which costs a degree of freedom, so one run more is
+ * read. */
 static int read_window(struct base *base)
 {
     int last = base->query->last, n;

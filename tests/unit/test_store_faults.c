@@ -382,7 +382,7 @@ TEST(damage_that_a_read_meets_is_trouble)
     assert_non_null(
         strstr(store_trouble(fixture->store),
                "the database cannot be read (cannot read: database disk image "
-               "is malformed): stop the server, look at the disk, restore a "
+               "is malformed): stop the server, check the disk, restore a "
                "backup"));
     /* A read that meets none does not mend it. */
     store_read_run(fixture->store, "run1", on_read, &heard);
