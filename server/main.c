@@ -342,7 +342,7 @@ static void meet_jobs(struct server *server)
     snprintf(named, sizeof(named), "%s://%s%s",
              server->config.tls_cert ? "https" : "http",
              server->config.advertise ? server->config.advertise : "", port ? port : "");
-    http_server_set_guests(server->api.http, is_job_token, server->jobs);
+    http_server_set_token_check(server->api.http, is_job_token, server->jobs);
     jobs_set_certificate(server->jobs, server->secrets.tls_cert);
     jobs_set_server(server->jobs, server->config.advertise ? named : url);
     watches_set_server(server->watches, server->config.advertise ? named : url);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* accept.c - new connections: the limit of their number, and the order of handshakes */
+/* accept.c - new connections: their maximum number, and the order of TLS handshakes */
 #include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -13,53 +13,54 @@
 #include "server/http/internal.h"
 
 #define ACCEPTS_PER_TURN 64
-/* A handshake costs a library's thread about a millisecond, so no more than one begins in
- * each. */
+/* A handshake costs a thread of the library about a millisecond, so at most one starts
+ * per millisecond. */
 #define HANDSHAKE_MS 1
-/* Connections are closed for new ones when so small a part of the limit is left. */
+/* When less than this part of the limit is free, a connection is closed for each new
+ * one. */
 #define HEADROOM 64
-/* Look for room so often before connections are refused. */
+/* How often to look for room before refusing connections. */
 #define RETRY_MS 1
 #define RETRIES_MAX 100
 
-/* A connection that waits for its handshake. Addresses with few of these come first, so
- * that nobody waits for the thousand connections of somebody else. */
-struct hello {
+/* A connection that waits for its TLS handshake. Addresses with few of these go first, so
+ * that nobody waits behind another address's thousand connections. */
+struct handshake {
     int fd;
     unsigned address, rank;
     struct sockaddr_storage peer;
     socklen_t peer_len;
-    TAILQ_ENTRY(hello) next;
+    TAILQ_ENTRY(handshake) next;
 };
 
-static void hello_remove(struct hellos *hellos, struct hello *hello)
+static void handshake_remove(struct handshakes *handshakes, struct handshake *handshake)
 {
-    TAILQ_REMOVE(&hellos->ranks[hello->rank], hello, next);
-    hellos->counts[hello->address]--;
-    free(hello);
+    TAILQ_REMOVE(&handshakes->ranks[handshake->rank], handshake, next);
+    handshakes->counts[handshake->address]--;
+    free(handshake);
 }
 
-static struct hello *hello_first(struct hellos *hellos)
+static struct handshake *handshake_first(struct handshakes *handshakes)
 {
-    struct hello *hello = NULL;
+    struct handshake *handshake = NULL;
 
-    for (unsigned i = 0; i < HELLO_RANKS && !hello; i++)
-        hello = TAILQ_FIRST(&hellos->ranks[i]);
-    return hello;
+    for (unsigned i = 0; i < HANDSHAKE_RANKS && !handshake; i++)
+        handshake = TAILQ_FIRST(&handshakes->ranks[i]);
+    return handshake;
 }
 
-/* An IPv6 address stands for its /64, which is what one host may have. Two addresses may
- * have the same number: they wait for each other. */
+/* A hash of the address, for IPv6 of its /64, which one host may own. Addresses with the
+ * same hash share a count. */
 static unsigned address_number(const struct sockaddr_storage *peer)
 {
     const struct in6_addr *six = &((const struct sockaddr_in6 *)peer)->sin6_addr;
     const struct in_addr *four = &((const struct sockaddr_in *)peer)->sin_addr;
 
     if (peer->ss_family != AF_INET6)
-        return fnv1a(FNV1A_BEGIN, four, sizeof(*four)) % HELLO_ADDRESSES;
+        return fnv1a(FNV1A_BEGIN, four, sizeof(*four)) % HANDSHAKE_ADDRESSES;
     if (IN6_IS_ADDR_V4MAPPED(six))
-        return fnv1a(FNV1A_BEGIN, six->s6_addr + 12, 4) % HELLO_ADDRESSES;
-    return fnv1a(FNV1A_BEGIN, six->s6_addr, 8) % HELLO_ADDRESSES;
+        return fnv1a(FNV1A_BEGIN, six->s6_addr + 12, 4) % HANDSHAKE_ADDRESSES;
+    return fnv1a(FNV1A_BEGIN, six->s6_addr, 8) % HANDSHAKE_ADDRESSES;
 }
 
 static void count_closed(struct http_server *server)
@@ -78,10 +79,10 @@ static void admit(struct http_server *server, int fd, const struct sockaddr_stor
         count_closed(server);
 }
 
-static void drop_hello(struct http_server *server, struct hello *hello)
+static void drop_handshake(struct http_server *server, struct handshake *handshake)
 {
-    close(hello->fd);
-    hello_remove(&server->hellos, hello);
+    close(handshake->fd);
+    handshake_remove(&server->handshakes, handshake);
     count_closed(server);
 }
 
@@ -90,53 +91,54 @@ static void on_connections(uv_poll_t *poll, int status, int events);
 static void on_tick(uv_timer_t *tick)
 {
     struct http_server *server = tick->data;
-    struct hello *hello = hello_first(&server->hellos);
+    struct handshake *handshake = handshake_first(&server->handshakes);
 
     uv_poll_start(&server->listener, UV_READABLE, on_connections);
-    if (!hello)
+    if (!handshake)
         return;
-    admit(server, hello->fd, &hello->peer, hello->peer_len);
-    hello_remove(&server->hellos, hello);
+    admit(server, handshake->fd, &handshake->peer, handshake->peer_len);
+    handshake_remove(&server->handshakes, handshake);
     uv_timer_start(tick, on_tick, HANDSHAKE_MS, 0);
 }
 
 static void wait_for_handshake(struct http_server *server, int fd,
                                const struct sockaddr_storage *peer, socklen_t len)
 {
-    struct hellos *hellos = &server->hellos;
-    struct hello *hello = memory_zeroed(1, sizeof(*hello), "a connection");
+    struct handshakes *handshakes = &server->handshakes;
+    struct handshake *handshake = memory_zeroed(1, sizeof(*handshake), "a connection");
 
-    hello->fd = fd;
-    hello->peer = *peer;
-    hello->peer_len = len;
-    hello->address = address_number(peer);
-    hello->rank = hellos->counts[hello->address]++;
-    if (hello->rank >= HELLO_RANKS)
-        hello->rank = HELLO_RANKS - 1;
-    TAILQ_INSERT_TAIL(&hellos->ranks[hello->rank], hello, next);
-    if (!uv_is_active((uv_handle_t *)&server->hello))
-        uv_timer_start(&server->hello, on_tick, 0, 0);
+    handshake->fd = fd;
+    handshake->peer = *peer;
+    handshake->peer_len = len;
+    handshake->address = address_number(peer);
+    handshake->rank = handshakes->counts[handshake->address]++;
+    if (handshake->rank >= HANDSHAKE_RANKS)
+        handshake->rank = HANDSHAKE_RANKS - 1;
+    TAILQ_INSERT_TAIL(&handshakes->ranks[handshake->rank], handshake, next);
+    if (!uv_is_active((uv_handle_t *)&server->handshake))
+        uv_timer_start(&server->handshake, on_tick, 0, 0);
 }
 
-/* Accept nobody for a while. */
+/* Accept no connection for RETRY_MS. */
 static void pause_accepting(struct http_server *server)
 {
     uv_poll_stop(&server->listener);
-    uv_timer_start(&server->hello, on_tick, RETRY_MS, 0);
+    uv_timer_start(&server->handshake, on_tick, RETRY_MS, 0);
 }
 
-/* The kernel does not say so if the process has no descriptor left. */
-static bool is_somebody_there(const struct http_server *server)
+/* Whether a connection waits to be accepted. accept() does not report this when the
+ * process has no free descriptor. */
+static bool has_pending_connection(const struct http_server *server)
 {
     struct pollfd listener = {.fd = server->listen_fd, .events = POLLIN};
 
     return poll(&listener, 1, 0) == 1;
 }
 
-/* The process has no descriptor left. */
+/* The process has no free descriptor. */
 static void on_scarcity(struct http_server *server)
 {
-    if (!is_somebody_there(server))
+    if (!has_pending_connection(server))
         return;
     uv_mutex_lock(&server->lock);
     if (server->n_evicted == 0)
@@ -148,16 +150,17 @@ static void on_scarcity(struct http_server *server)
 enum room { ROOM, ROOM_SOON, ROOM_NONE };
 
 /* Near the limit, close a connection for each new one: the one that has waited longest
- * for its client, else one that waits for its handshake. The library closes it a little
- * later. */
+ * for its client, else one that waits for its handshake. The library closes it with a
+ * delay. */
 static enum room make_room(struct http_server *server)
 {
-    struct hello *last = TAILQ_FIRST(&server->hellos.ranks[HELLO_RANKS - 1]);
+    struct handshake *last = TAILQ_FIRST(&server->handshakes.ranks[HANDSHAKE_RANKS - 1]);
     unsigned max = server->max_connections, open, ending;
 
     uv_mutex_lock(&server->lock);
     open = server->counters.connections;
-    if (open - server->n_evicted >= max - max / HEADROOM && is_somebody_there(server))
+    if (open - server->n_evicted >= max - max / HEADROOM &&
+        has_pending_connection(server))
         connection_evict(server);
     ending = server->n_evicted;
     uv_mutex_unlock(&server->lock);
@@ -167,7 +170,7 @@ static enum room make_room(struct http_server *server)
         return ROOM_SOON;
     if (!last)
         return ROOM_NONE;
-    drop_hello(server, last);
+    drop_handshake(server, last);
     return ROOM;
 }
 
@@ -197,8 +200,8 @@ static int refuse_one(struct http_server *server)
     return 0;
 }
 
-/* -1: there is no new connection, or no room now. There may be room in a moment, when
- * requests that are under way have been answered. */
+/* -1: there is no new connection, or no room now. Room may appear soon, when current
+ * requests have been answered. */
 static int accept_one(struct http_server *server)
 {
     struct sockaddr_storage peer = {.ss_family = AF_UNSPEC};
@@ -232,23 +235,23 @@ static void on_connections(uv_poll_t *poll, int status, int events)
 
 void accept_start(struct http_server *server, int listener)
 {
-    for (int i = 0; i < HELLO_RANKS; i++)
-        TAILQ_INIT(&server->hellos.ranks[i]);
+    for (int i = 0; i < HANDSHAKE_RANKS; i++)
+        TAILQ_INIT(&server->handshakes.ranks[i]);
     server->listen_fd = listener;
     uv_poll_init(server->loop, &server->listener, listener);
-    uv_timer_init(server->loop, &server->hello);
-    server->listener.data = server->hello.data = server;
+    uv_timer_init(server->loop, &server->handshake);
+    server->listener.data = server->handshake.data = server;
     server->handles += 2;
     uv_poll_start(&server->listener, UV_READABLE, on_connections);
 }
 
 void accept_close(struct http_server *server, uv_close_cb closed)
 {
-    struct hello *hello;
+    struct handshake *handshake;
 
-    while ((hello = hello_first(&server->hellos)))
-        drop_hello(server, hello);
+    while ((handshake = handshake_first(&server->handshakes)))
+        drop_handshake(server, handshake);
     uv_close((uv_handle_t *)&server->listener, closed);
-    uv_close((uv_handle_t *)&server->hello, closed);
+    uv_close((uv_handle_t *)&server->handshake, closed);
     close(server->listen_fd);
 }

@@ -12,7 +12,7 @@
 #include "common/base/secret_file.h"
 
 #define TOKEN_MIN 16
-#define TOKEN_SIZE 256 /* with its NUL; comparison covers all of it */
+#define TOKEN_SIZE 256 /* with its NUL; comparison covers all bytes */
 #define TOKENS_MAX 1000
 #define LINE_MAX_BYTES 512
 
@@ -56,7 +56,7 @@ static int add_token(struct http_auth *auth, const char *text, unsigned roles,
     for (const char *p = text; *p; p++) {
         if (*p < '!' || *p > '~')
             return error_set(err, ERROR_INVALID,
-                             "line %d: a token is made of visible ASCII characters",
+                             "line %d: a token may contain only visible ASCII characters",
                              line);
     }
     if (auth->count == TOKENS_MAX)
@@ -91,11 +91,11 @@ static int parse_line(struct http_auth *auth, char *text, int line, struct error
     if (name &&
         (strlen(name) > HTTP_AUTH_NAME_MAX || name[strspn(name, name_characters)]))
         return error_set(err, ERROR_INVALID,
-                         "line %d: a name has at most %d letters, digits and . _ - @",
+                         "line %d: NAME may have at most %d letters, digits and . _ - @",
                          line, HTTP_AUTH_NAME_MAX);
     if (parse_role(first, &roles))
         return error_set(err, ERROR_INVALID,
-                         "line %d: the role is viewer, operator or agent", line);
+                         "line %d: ROLE must be viewer, operator or agent", line);
     return add_token(auth, second, roles, name ? name : "", line, err);
 }
 
@@ -112,7 +112,7 @@ static int read_tokens(struct http_auth *auth, FILE *file, struct error *err)
     if (ferror(file))
         return error_set_errno(err, ERROR_IO, errno, "cannot read");
     if (auth->count == 0)
-        return error_set(err, ERROR_INVALID, "no token in it");
+        return error_set(err, ERROR_INVALID, "it contains no token");
     return 0;
 }
 
@@ -143,9 +143,8 @@ void http_auth_destroy(struct http_auth *auth)
     free(auth);
 }
 
-/* The roles of a token, of all lines that have it, and whose it is: every entry is
- * compared, over its whole size, so that the time says nothing about where a guess went
- * wrong. */
+/* The roles of a token on all lines that have it, and its user's name. Every entry is
+ * compared over its whole size, so that the time taken reveals nothing about a guess. */
 static unsigned token_roles(const struct http_auth *auth, const char *token,
                             const char **name)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* certificate.c - what a TLS connection shows its client */
+/* certificate.c - the certificates of TLS sessions */
 #include "server/http/certificate.h"
 
 #include <stdlib.h>
@@ -26,7 +26,7 @@ struct certificate *certificate_create(char *chain, char *key, struct error *err
     rc = gnutls_certificate_set_x509_key_mem(certificate->credentials, &chain_pem,
                                              &key_pem, GNUTLS_X509_FMT_PEM);
     if (rc < 0) {
-        error_set(err, ERROR_INVALID, "the certificate and its key: %s",
+        error_set(err, ERROR_INVALID, "cannot use the certificate and its key: %s",
                   gnutls_strerror(rc));
         certificate_release(certificate);
         return NULL;

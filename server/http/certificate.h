@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* certificate.h - what a TLS connection shows its client
+/* certificate.h - the certificates of TLS sessions
  *
- * The library takes one certificate for life. To change it, each new session is given
- * ours in its place; sessions that began with the one before keep that, so it is counted.
- */
+ * The library uses one certificate for its lifetime. To replace it, each new session gets
+ * a newer one. Sessions keep the certificate they began with, so uses are counted. */
 #ifndef RINGBENCH_SERVER_HTTP_CERTIFICATE_H
 #define RINGBENCH_SERVER_HTTP_CERTIFICATE_H
 
@@ -13,15 +12,15 @@
 
 struct certificate;
 
-/* From PEM texts (only read), the chain and its key; used once. NULL if they don't fit.
- */
+/* Parse PEM texts (only read), the chain and its key; the use count is 1. NULL if they do
+ * not match. */
 struct certificate *certificate_create(char *chain, char *key, struct error *err);
 
-/* Used once more, by a session that has not begun its handshake. */
+/* Add a use by a session that has not begun its handshake. */
 struct certificate *certificate_give(struct certificate *certificate,
                                      gnutls_session_t session);
 
-/* Used once less; the last one frees it. Takes NULL. */
+/* Remove a use; the last one frees the certificate. Accepts NULL. */
 void certificate_release(struct certificate *certificate);
 
 #endif

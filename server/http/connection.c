@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* connection.c - connections that wait for their clients: deadlines, and who goes when
- * room is needed */
+/* connection.c - connections that wait for their clients: deadlines, and which to close
+ * when room is needed */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -9,7 +9,8 @@
 #include "common/base/memory.h"
 #include "server/http/internal.h"
 
-/* From accept to the first line of a request, with the handshake; and without TLS. */
+/* From accept to the first line of a request: with TLS including its handshake, and
+ * without TLS. */
 #define FIRST_REQUEST_TLS_MS 10000
 #define FIRST_REQUEST_MS 30000
 #define NEVER_MS (UINT64_MAX / 2)
@@ -44,15 +45,15 @@ void connection_wait_anew(struct http_connection *connection, uint64_t ms)
     connection_wait(connection, ms);
 }
 
-/* The library ends it if its client reads nothing for a while. A client may close its
- * sending half, so that end is not looked for. */
+/* The library closes the connection if its client reads nothing for a while. A client may
+ * have closed its sending half, so the end of its input is no reason to close. */
 void connection_wait_for_reading(struct http_connection *connection)
 {
     connection_wait_anew(connection, NEVER_MS);
     connection->is_peeked = true;
 }
 
-/* The library sees the end of the input and closes; a handshake fails. */
+/* The library sees the end of the input and closes the connection; a handshake fails. */
 static void cut(struct http_connection *connection)
 {
     shutdown(connection->fd, SHUT_RDWR);
@@ -72,8 +73,8 @@ bool connection_evict(struct http_server *server)
     return true;
 }
 
-/* The library's edge-triggered poll misses the end of a stream that came together with
- * its last bytes, so look once in each wait. */
+/* The library's edge-triggered poll misses an end of stream that arrives with the last
+ * bytes, so check once per wait. */
 static bool has_ended(struct http_connection *connection, unsigned *peeks)
 {
     char byte;
@@ -125,7 +126,7 @@ static void close_connection(struct http_server *server,
 {
     uv_mutex_lock(&server->lock);
     server->counters.connections--;
-    server->counters.waiting -= !connection->has_asked;
+    server->counters.waiting -= !connection->has_sent_line;
     server->n_evicted -= connection->is_evicted;
     connection_rest(connection);
     certificate_release(connection->certificate);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* exchange.c - a request on the library's thread: checks, body, and the answer that the
- * loop gave */
+/* exchange.c - a request on the library's thread: checks, body, and sending the loop's
+ * answer */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,18 +13,19 @@
 #include "server/http/internal.h"
 #include "server/http/origin.h"
 
-/* A request must be complete this long after its first line, plus a second for each of
- * these many bytes of body. */
+/* Time from a request's first line to its end: this, plus a second per so many bytes of
+ * body. */
 #define REQUEST_MS 30000
 #define BODY_BYTES_PER_S (32 * 1024)
 /* An idle connection is kept this long. */
 #define KEEP_ALIVE_MS 60000
-/* A refused body up to this size is read and dropped so that the connection lives on. */
+/* A refused body up to this size is read and dropped, so that the connection can be
+ * reused. */
 #define DISCARD_MAX ((uint64_t)1 << 20)
-/* Of all bodies that are being read or handled. */
+/* The bodies of all current requests together. */
 #define BODIES_MAX ((size_t)256 << 20)
 
-/* What is made of a larger one takes milliseconds. */
+/* Processing a larger body takes milliseconds. */
 #define LARGE_BODY ((size_t)16 << 10)
 
 static uint64_t now_ms(void)
@@ -55,8 +56,8 @@ static struct http_request *request_new(struct exchange *exchange)
 
     request->server = exchange->server;
     request->exchange = exchange;
-    request->watch =
-        (struct watch){.owner = request, .fd = exchange->connection->fd, .seen = on_lost};
+    request->watch = (struct watch){
+        .owner = request, .fd = exchange->connection->fd, .callback = on_lost};
     target_parse(&request->target, uri ? uri : "", &request->target_error);
     return request;
 }
@@ -76,8 +77,8 @@ void *exchange_open(void *cls, const char *uri, struct MHD_Connection *mhd)
     exchange->request = request_new(exchange);
     uv_mutex_lock(&server->lock);
     server->n_exchanges++;
-    server->counters.waiting -= !connection->has_asked;
-    connection->has_asked = true;
+    server->counters.waiting -= !connection->has_sent_line;
+    connection->has_sent_line = true;
     connection_wait(connection, REQUEST_MS);
     uv_mutex_unlock(&server->lock);
     return exchange;
@@ -116,8 +117,8 @@ static bool is_safe_method(const char *method)
            !strcmp(method, "OPTIONS");
 }
 
-/* Without tokens the browser of whoever can reach us is the only guard, so other pages in
- * it must not be able to talk to us: see origin.h. A token can't be sent by accident. */
+/* Without tokens, only the browser protects a user's server from other sites, so their
+ * requests are refused (origin.h). A token cannot be sent by accident. */
 static bool refuse_foreign_page(struct http_request *request)
 {
     const char *host = header(request->exchange, "Host");
@@ -127,15 +128,15 @@ static bool refuse_foreign_page(struct http_request *request)
         return false;
     if (host && !origin_host_is_known(host, request->server->hosts)) {
         reply_refuse(request, 403,
-                     "without a token file the server answers only to names in the Host "
-                     "header that it knows: an address, localhost%s%s; --allow-host adds "
-                     "others",
+                     "unknown name in the Host header: without a token file the server "
+                     "accepts addresses, localhost%s%s; add others with --allow-host",
                      *request->server->hosts ? ", " : "", request->server->hosts);
         return true;
     }
     if (origin && !is_safe_method(request->method) &&
         !origin_matches_host(origin, host)) {
-        reply_refuse(request, 403, "the Origin header names another site than Host");
+        reply_refuse(request, 403,
+                     "the Origin header names another site than the Host header");
         return true;
     }
     return false;
@@ -150,9 +151,9 @@ static void refuse_method(struct http_request *request, const char *allow)
         reply_refuse(request, 405, "this resource allows %s", allow);
 }
 
-/* Whether a slash at the end is all that keeps a path from a route. Such a path must not
- * be taken for a view of the UI: who watches "/healthz/" would be told that all is well.
- */
+/* True if only a trailing slash separates the path from a route. Such a path must not
+ * return the UI's page: a monitor that requests "/healthz/" would take it for a healthy
+ * server. */
 static bool is_route_with_slash(const struct http_request *request)
 {
     struct target target = request->target;
@@ -165,7 +166,7 @@ static bool is_route_with_slash(const struct http_request *request)
            ROUTER_NO_PATH;
 }
 
-/* Whether a file stands for a path that has none of its own: a view of the UI. */
+/* True if the file is the UI's page for a path without its own file. */
 static bool is_view(const struct static_file *file, const char *path)
 {
     return strcmp(path, "/") != 0 && strcmp(path, file->path) != 0;
@@ -178,9 +179,7 @@ static void find_file(struct http_request *request)
     bool is_api = target->n_segments && !strcmp(target->segments[0], "api");
 
     if (is_route_with_slash(request)) {
-        reply_refuse(request, 404,
-                     "no such page; without the slash at its end there is "
-                     "one");
+        reply_refuse(request, 404, "no such page: remove the slash at its end");
         return;
     }
     if (server->files && target->n_segments && !is_api)
@@ -191,7 +190,7 @@ static void find_file(struct http_request *request)
     if (!request->file)
         reply_refuse(request, 404, "no such page%s",
                      is_api || !is_safe_method(request->method)
-                         ? "; /openapi.json says which there are"
+                         ? "; /openapi.json lists all paths"
                          : "");
     else if (strcmp(request->method, "GET") != 0 && strcmp(request->method, "HEAD") != 0)
         refuse_method(request, "GET, HEAD, OPTIONS");
@@ -216,7 +215,7 @@ static void find_route(struct http_request *request)
     }
 }
 
-/* By the token file. 0: allowed; 401 or 403. */
+/* Check the token with the token file. 0: allowed; 401 or 403. */
 static int check_token(struct http_request *request, enum http_role role)
 {
     struct http_server *server = request->server;
@@ -233,11 +232,11 @@ static int check_token(struct http_request *request, enum http_role role)
     return status;
 }
 
-/* Agents of a job that the server asked for have a token of that job's, which the loop
- * knows. */
-static bool may_be_guest(const struct http_request *request)
+/* Agents of a job that the server started may have a token of that job, which only the
+ * loop knows. */
+static bool may_be_job_token(const struct http_request *request)
 {
-    return request->server->has_guests && request->match.route->role == ROLE_AGENT &&
+    return request->server->has_token_check && request->match.route->role == ROLE_AGENT &&
            http_request_token(request);
 }
 
@@ -248,15 +247,15 @@ static void check_role(struct http_request *request)
 
     if (request->server->has_tokens && role != ROLE_NONE)
         status = check_token(request, role);
-    if (status == 401 && may_be_guest(request))
-        request->exchange->phase = EXCHANGE_ASKING;
+    if (status == 401 && may_be_job_token(request))
+        request->exchange->phase = EXCHANGE_CHECKING_TOKEN;
     else if (status == 401)
         reply_unauthorized(request);
     else if (status)
         reply_refuse(request, 403, "the token's role does not allow this");
 }
 
-/* Bytes of body to come; UINT64_MAX when it is chunked. */
+/* Bytes of body to come; UINT64_MAX if it is chunked. */
 static uint64_t announced_body(const struct exchange *exchange)
 {
     const char *length = header(exchange, "Content-Length");
@@ -280,7 +279,7 @@ static void refuse_body(struct http_request *request)
                      max_body(request));
 }
 
-/* No body is unpacked here: a small one could become huge. */
+/* Bodies are not decompressed: a small one could become huge. */
 static bool is_encoded(const struct exchange *exchange)
 {
     const char *encoding = header(exchange, "Content-Encoding");
@@ -288,8 +287,8 @@ static bool is_encoded(const struct exchange *exchange)
     return encoding && *encoding && strcasecmp(encoding, "identity") != 0;
 }
 
-/* Where this request ends must be beyond doubt, or what follows it on the connection
- * could be smuggled past a proxy in front of us. */
+/* Refuse a request whose end is ambiguous: a proxy in front of the server could be
+ * tricked into passing a smuggled request (head.h). */
 static bool refuse_doubtful_head(struct http_request *request)
 {
     struct exchange *exchange = request->exchange;
@@ -327,13 +326,11 @@ static bool refuse_encoded_body(struct http_request *request)
     if (announced_body(request->exchange) == 0 || !is_encoded(request->exchange))
         return false;
     http_reply_header(request, "Accept-Encoding", "identity");
-    reply_refuse(request, 415,
-                 "the body must be sent as it is, with no "
-                 "Content-Encoding");
+    reply_refuse(request, 415, "send the body without Content-Encoding");
     return true;
 }
 
-/* Everything that can be said before the body is read. An answer ends the request. */
+/* All checks before the body is read. An answer ends the request. */
 static void check(struct exchange *exchange)
 {
     struct http_request *request = exchange->request;
@@ -398,8 +395,8 @@ static struct http_request_list *queue_of(const struct exchange *exchange)
     return route && route->role == ROLE_AGENT ? &server->agents : &server->small;
 }
 
-/* Hand the request to the loop and suspend its connection until the loop has answered.
- * If the server closes, refuses it instead and returns false. */
+/* Pass the request to the loop and suspend its connection until the loop has answered. If
+ * the server is closing, refuse the request and return false. */
 static bool hand_over(struct exchange *exchange)
 {
     struct http_server *server = exchange->server;
@@ -421,9 +418,9 @@ static bool hand_over(struct exchange *exchange)
     return is_taken;
 }
 
-/* After the head. An answer in the library's first call costs the connection, so for what
- * is not the body's fault, read and drop the body first, unless the client waits to send
- * it. */
+/* Called after the head. An answer in the library's first callback closes the connection.
+ * For errors outside the body, read and drop the body first, unless the client expects
+ * "100 Continue". */
 static enum MHD_Result begin_body(struct exchange *exchange)
 {
     uint64_t announced = announced_body(exchange);
@@ -452,13 +449,14 @@ static enum MHD_Result begin(struct exchange *exchange, const char *method,
     exchange->line.method = method;
     exchange->line.version = version;
     check(exchange);
-    if (exchange->request && exchange->phase == EXCHANGE_ASKING && hand_over(exchange))
+    if (exchange->request && exchange->phase == EXCHANGE_CHECKING_TOKEN &&
+        hand_over(exchange))
         return MHD_YES;
     return begin_body(exchange);
 }
 
-/* The library takes no answer in the middle of a body. On a plain connection nothing is
- * in flight at this point, so write the refusal ourselves and let it close. */
+/* The library accepts no answer in the middle of a body. On a plain connection nothing is
+ * being sent now, so write the refusal directly and let the library close. */
 static enum MHD_Result cut_with_answer(struct exchange *exchange, const char *detail)
 {
     struct http_server *server = exchange->server;
@@ -493,7 +491,8 @@ static void keep_body(struct http_request *request, const char *data, size_t len
     } else if (server->body_bytes + len > BODIES_MAX ||
                buf_append(&request->body, data, len)) {
         http_reply_header(request, "Retry-After", "1");
-        reply_refuse(request, 503, "the server is reading too many large bodies now");
+        reply_refuse(request, 503,
+                     "the server is reading too many large bodies: try again");
     } else {
         server->body_bytes += len;
     }
@@ -520,11 +519,11 @@ static enum MHD_Result take_body(struct exchange *exchange, const char *data,
     if (exchange->body_seen > DISCARD_MAX)
         return cut_with_answer(exchange, "the body is too large");
     if (!was_refused && exchange->status == 413 && !server->is_tls)
-        return cut_with_answer(exchange, "the body is larger than this resource takes");
+        return cut_with_answer(exchange, "the body is larger than this resource accepts");
     return MHD_YES;
 }
 
-/* The whole request has come. */
+/* The request is complete. */
 static enum MHD_Result end_body(struct exchange *exchange)
 {
     struct http_request *request = exchange->request;
@@ -551,7 +550,7 @@ enum MHD_Result exchange_handle(void *cls, struct MHD_Connection *mhd, const cha
     switch (exchange->phase) {
     case EXCHANGE_NEW:
         return begin(exchange, method, version);
-    case EXCHANGE_ASKING:
+    case EXCHANGE_CHECKING_TOKEN:
         return begin_body(exchange);
     case EXCHANGE_READING:
         if (*upload_size > 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* head.c - heads of requests that another server could read differently */
+/* head.c - request heads that another server could read differently */
 #include "server/http/head.h"
 
 #include <stdint.h>
@@ -7,15 +7,15 @@
 #include <strings.h>
 
 struct walk {
-    const char *next; /* where the next header must begin, or NULL */
-    bool is_torn;     /* it did not */
+    const char *next; /* expected address of the next header, or NULL */
+    bool is_torn;     /* a header was elsewhere */
     unsigned lengths, codings;
     bool is_chunked;
-    const char *bad_name, *bad_value; /* the name of the header */
+    const char *bad_name, *bad_value; /* names of faulty headers */
 };
 
-/* Versions before 1.0 take a bare LF for the end of a line, NUL for the end of a value,
- * and lines that go on. All that is left to see of it is where they put the parts. */
+/* Versions before 1.0 accept a bare LF as the end of a line, NUL as the end of a value,
+ * and continued lines. Only the addresses of the parts reveal that. */
 static bool library_is_lenient(void)
 {
     return strncmp(MHD_get_version(), "0.", 2) == 0;
@@ -43,8 +43,8 @@ static bool is_value(const char *text, size_t len)
     return true;
 }
 
-static enum MHD_Result see_header(void *cls, enum MHD_ValueKind kind, const char *name,
-                                  size_t name_len, const char *value, size_t value_len)
+static enum MHD_Result check_header(void *cls, enum MHD_ValueKind kind, const char *name,
+                                    size_t name_len, const char *value, size_t value_len)
 {
     struct walk *walk = cls;
 
@@ -68,8 +68,8 @@ static enum MHD_Result see_header(void *cls, enum MHD_ValueKind kind, const char
     return MHD_YES;
 }
 
-/* Bytes of the head. 0 before version 0.9.74, which gives a number below 0 in place of
- * it. */
+/* Bytes of the head. 0 if unknown: before version 0.9.74 the library returns a negative
+ * number. */
 static size_t size_of(struct MHD_Connection *mhd)
 {
     const union MHD_ConnectionInfo *info =
@@ -78,7 +78,8 @@ static size_t size_of(struct MHD_Connection *mhd)
     return info && info->header_size < SIZE_MAX / 2 ? info->header_size : 0;
 }
 
-/* Whether the parts of the head follow each other with nothing but what belongs there. */
+/* True if the parts of the head follow each other without unexpected bytes between
+ * them. */
 static bool is_whole(const struct head_line *line, const struct walk *walk, size_t size)
 {
     return line->uri == line->method + strlen(line->method) + 1 &&
@@ -95,10 +96,11 @@ int head_check(struct MHD_Connection *mhd, const struct head_line *line, bool *i
 
     if (is_lenient)
         walk.next = line->version + strlen(line->version) + strlen("\r\n");
-    MHD_get_connection_values_n(mhd, MHD_HEADER_KIND, see_header, &walk);
+    MHD_get_connection_values_n(mhd, MHD_HEADER_KIND, check_header, &walk);
     *is_last = is_lenient && (walk.codings > 0 || size == 0);
     if (walk.bad_name)
-        return error_set(err, ERROR_INVALID, "the name of a header is not a token");
+        return error_set(err, ERROR_INVALID,
+                         "a header's name contains an invalid character");
     if (walk.bad_value)
         return error_set(err, ERROR_INVALID,
                          "the header %.60s has a control character in its value",
@@ -111,9 +113,8 @@ int head_check(struct MHD_Connection *mhd, const struct head_line *line, bool *i
     if (walk.codings > 1 || (walk.codings == 1 && !walk.is_chunked))
         return error_set(err, ERROR_INVALID, "Transfer-Encoding must be chunked");
     if (is_lenient && !is_whole(line, &walk, size))
-        return error_set(
-            err, ERROR_INVALID,
-            "each line of a request ends with CR and LF, has no NUL and does "
-            "not go on in the next");
+        return error_set(err, ERROR_INVALID,
+                         "each line of a request head must end with CR LF, contain no "
+                         "NUL and not continue on the next line");
     return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* http.c - the server: start, the way to the loop, stop */
+/* http.c - the HTTP server: start, wake-up of the loop, stop */
 #include "server/http/http.h"
 
 #include <assert.h>
@@ -21,21 +21,21 @@
 #define DEFAULT_CONNECTIONS 30000u /* 10,000 agents have two each */
 #define DEFAULT_STREAMS 2000u
 #define DEFAULT_UNREAD ((size_t)64 << 20)
-/* Headers of a request and those of its answer share this memory, which a connection
- * keeps touched for life: 32 KiB, the library's default, costs four times as much per
- * parked agent. Headers may have some 7.9 KB; beyond that the library answers 431. */
+/* A connection keeps this memory for life; it holds the headers of a request and of its
+ * answer. The library's default of 32 KiB costs four times as much per parked agent.
+ * Headers may have about 7.9 KB; beyond that the library answers 431. */
 #define CONNECTION_MEMORY 8192u
 #define IDLE_TIMEOUT_S 60u
-#define BACKLOG 4096 /* after a restart every agent comes at once, with two */
+#define BACKLOG 4096 /* after a restart all agents connect at once, twice each */
 #define SEND_BUFFER_BYTES (128 * 1024)
-#define DESCRIPTORS_KEPT 64 /* for everything else in the process */
+#define DESCRIPTORS_KEPT 64 /* reserved for the rest of the process */
 #define CLOSE_GRACE_MS 1000
 #define CLOSE_TICK_MS 20
 #define SWEEP_MS 1000
 #define UNREAD_SWEEPS 5
-/* The library looks at all suspended connections of a thread when it resumes one. */
+/* When the library resumes a connection, it scans all suspended ones of the thread. */
 #define THREADS 4
-/* Connections that the library has not closed yet, after they had to make room. */
+/* Connections that were evicted but that the library has not closed yet. */
 #define ENDING 1024u
 
 static void on_wake(uv_async_t *wake)
@@ -81,7 +81,7 @@ static void on_handle_closed(uv_handle_t *handle)
         closed(arg);
 }
 
-/* Nothing is suspended any more: every request has its answer, and streams have ended. */
+/* Called when nothing is suspended: every request is answered, and streams have ended. */
 static void stop(struct http_server *server)
 {
     MHD_stop_daemon(server->mhd);
@@ -122,8 +122,8 @@ void http_server_close(struct http_server *server, void (*closed)(void *arg), vo
     uv_timer_start(&server->sweep, on_closing_tick, 0, CLOSE_TICK_MS);
 }
 
-/* The library's messages are about single connections: of use when one looks for a fault,
- * noise otherwise. The last one explains a failed start. */
+/* The library's messages concern single connections, so they are logged for debugging
+ * only. The last one explains a failed start. */
 static void on_library_message(void *cls, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));
 
@@ -144,7 +144,7 @@ static void set_listener_options(int fd, int family)
     int on = 1, off = 0, idle_s = 30, interval_s = 10, probes = 3;
     int send_bytes = SEND_BUFFER_BYTES;
 
-    /* Accepted sockets inherit these. None is worth a failed start. */
+    /* Accepted sockets inherit these. A failure of one does not prevent the start. */
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
     setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &send_bytes, sizeof(send_bytes));
     setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
@@ -163,7 +163,7 @@ static int open_listener(const struct sockaddr_storage *address,
     int fd = socket(address->ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
     if (fd < 0)
-        return error_set_errno(err, ERROR_IO, errno, "cannot make a listening socket");
+        return error_set_errno(err, ERROR_IO, errno, "cannot create a listening socket");
     set_listener_options(fd, address->ss_family);
     if (bind(fd, (const struct sockaddr *)address, len))
         error_set_errno(err, ERROR_IO, errno, "cannot bind");
@@ -191,8 +191,8 @@ static unsigned connection_limit(unsigned wanted)
     return (unsigned)limit.rlim_cur - DESCRIPTORS_KEPT;
 }
 
-/* With TLS the library polls: with epoll, in version 0.9, it does not rest while a
- * handshake waits for its client. */
+/* With TLS the library uses poll(): with epoll, version 0.9 spins while a handshake waits
+ * for its client. */
 static struct MHD_Daemon *call_start(struct http_server *server,
                                      struct MHD_OptionItem *tls)
 {
@@ -201,7 +201,8 @@ static struct MHD_Daemon *call_start(struct http_server *server,
                      (server->is_tls ? MHD_USE_TLS | MHD_USE_POLL_INTERNAL_THREAD
                                      : MHD_USE_EPOLL_INTERNAL_THREAD);
 
-    /* The limit is our own: it is never reached, however connections are spread. */
+    /* The server has a limit of its own. This one is never reached, however connections
+     * are spread over the threads. */
     return MHD_start_daemon(
         flags, 0, NULL, NULL, exchange_handle, server, MHD_OPTION_EXTERNAL_LOGGER,
         on_library_message, server, MHD_OPTION_THREAD_POOL_SIZE, (unsigned)THREADS,
@@ -279,7 +280,7 @@ static struct http_server *server_new(uv_loop_t *loop, const struct http_config 
     return server;
 }
 
-/* The listener comes last: with it come connections. */
+/* The listener comes last, because connections arrive as soon as it exists. */
 static int start(struct http_server *server, const struct http_config *config,
                  struct error *err)
 {
@@ -323,11 +324,12 @@ struct http_server *http_server_create(uv_loop_t *loop, const struct http_config
     return server;
 }
 
-void http_server_set_guests(struct http_server *server, http_guest *is_guest, void *arg)
+void http_server_set_token_check(struct http_server *server,
+                                 http_token_check *is_agent_token, void *arg)
 {
-    server->is_guest = is_guest;
-    server->guests = arg;
-    server->has_guests = is_guest;
+    server->is_agent_token = is_agent_token;
+    server->token_check_arg = arg;
+    server->has_token_check = is_agent_token;
 }
 
 void http_server_set_auth(struct http_server *server, const struct http_auth *auth)

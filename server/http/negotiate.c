@@ -102,8 +102,8 @@ static int match_range(const struct element *element, const char *type)
     return 0;
 }
 
-/* The q that the header gives one type, by its most specific range; -1: no element is
- * well formed. */
+/* The q of one type by the most specific range that matches it; -1: the header has no
+ * well-formed element. */
 static int type_quality(const char *header, const char *type, int *specificity)
 {
     int q = -1;

@@ -5,12 +5,12 @@
 
 #include <stdbool.h>
 
-/* Which of `types` (NULL-terminated) an Accept header likes best: highest q, then the
- * more specific range, then the caller's order. 0 when the header is NULL or has no
- * well-formed element; -1 when it excludes all of them. */
+/* The index of the type in `types` (NULL-terminated) that an Accept header prefers:
+ * highest q, then the more specific range, then the caller's order. 0 if the header is
+ * NULL or has no well-formed element; -1 if it excludes all of them. */
 int negotiate_accept(const char *header, const char *const *types);
 
-/* Whether an Accept-Encoding header (may be NULL) allows `coding`. */
+/* True if an Accept-Encoding header (may be NULL) allows `coding`. */
 bool negotiate_encoding(const char *header, const char *coding);
 
 #endif

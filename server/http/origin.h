@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* origin.h - what keeps other web pages in a user's browser out of a server without
- * tokens: cross-site posts and DNS rebinding */
+/* origin.h - protects a server without tokens from other web pages in a user's browser:
+ * cross-site posts and DNS rebinding */
 #ifndef RINGBENCH_SERVER_HTTP_ORIGIN_H
 #define RINGBENCH_SERVER_HTTP_ORIGIN_H
 
 #include <stdbool.h>
 
-/* Whether an Origin header ("http://host:port") names the host of a Host header. "null"
+/* True if an Origin header ("http://host:port") names the host of a Host header. "null"
  * matches nothing. */
 bool origin_matches_host(const char *origin, const char *host);
 
-/* Whether a Host header names an address, localhost or one of `names` ("NAME,..."). A
- * page that rebinds its own name to our address sends its own name. */
+/* True if a Host header names an address, localhost or one of `names` ("NAME,..."). A
+ * page that rebinds its own name to the server's address sends that name. */
 bool origin_host_is_known(const char *host, const char *names);
 
 #endif

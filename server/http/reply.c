@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reply.c - the answers: JSON, text, problem documents, files */
+/* reply.c - answers: JSON, text, problem documents, files */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,8 @@
 #include "server/http/internal.h"
 #include "server/http/negotiate.h"
 
-#define LARGE ((size_t)64 << 10) /* is sent in pieces, so that it is seen who reads */
+/* larger answers are sent in pieces, which shows whether the client reads */
+#define LARGE ((size_t)64 << 10)
 
 #define PLAIN_MAX ((size_t)1 << 20)
 
@@ -23,7 +24,7 @@ static const char ui_policy[] =
     "connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'";
 
-/* A response of malloc'ed bytes, which are stolen. */
+/* A response of malloc'ed bytes, which are taken. */
 static struct MHD_Response *response_of(const struct http_request *request, char *data,
                                         size_t len)
 {
@@ -72,7 +73,7 @@ struct MHD_Response *reply_empty(void)
     return response;
 }
 
-/* The exchange is the library's as soon as its connection resumes. */
+/* Once its connection resumes, the exchange belongs to the library's thread again. */
 static void hand_back(struct exchange *exchange, int status,
                       struct MHD_Response *response)
 {
@@ -89,7 +90,7 @@ void reply_finish(struct http_request *request, int status, struct MHD_Response 
 {
     struct exchange *exchange = request->exchange;
 
-    if (!exchange) { /* the server has answered when it closed */
+    if (!exchange) { /* the server answered when it closed */
         MHD_destroy_response(response);
         request_free(request);
         return;
@@ -108,8 +109,8 @@ void http_reply_taken_text(struct http_request *request, int status,
     reply_finish(request, status, response);
 }
 
-/* The text of a JSON value (stolen) with a newline, for terminals. NULL when there is no
- * value, or it has a text that is no UTF-8. */
+/* The JSON (stolen) as a line of text, for terminals. NULL if there is no value, or if it
+ * contains invalid UTF-8. */
 static char *json_line(json_t *json, size_t *len)
 {
     char *text = json_text(json), *line = NULL;
@@ -132,8 +133,8 @@ void http_reply_json(struct http_request *request, int status, json_t *json)
         http_reply_taken_text(request, status, "application/json", text, len);
         return;
     }
-    log_error("http: an answer to %s has text that is no UTF-8", request->method);
-    reply_refuse(request, 500, "the answer has text that is no UTF-8");
+    log_error("http: an answer to %s contains invalid UTF-8", request->method);
+    reply_refuse(request, 500, "the answer contains invalid UTF-8");
 }
 
 static void end_turn(struct http_request *request)
@@ -223,7 +224,7 @@ char *reply_problem_text(int status, const char *detail, const struct problems *
     return text ? text : memory_text("{}\n", "an answer");
 }
 
-/* For a person: "error 422: 1 field of the spec is wrong", and a line for each. */
+/* For terminals: "error 422: 1 field of the spec is wrong", and a line for each. */
 static char *plain_text(int status, const char *detail, const struct problems *problems)
 {
     json_t *document = problem_document(status, detail, problems), *fault;
@@ -290,7 +291,7 @@ void reply_unauthorized(struct http_request *request)
     reply_refuse(request, 401,
                  "%s: send one as the header Authorization: Bearer TOKEN, with "
                  "curl -H \"Authorization: Bearer $TOKEN\"; the page at / asks for it",
-                 has_token ? "no token of this server" : "this needs a token");
+                 has_token ? "unknown token" : "token required");
 }
 
 static int status_of(enum error_code code)
@@ -363,7 +364,7 @@ void reply_static(struct http_request *request, const struct static_file *file)
         reply_finish(request, 304, reply_empty());
         return;
     }
-    /* Persistent: the files live as long as the server, and it outlives its responses. */
+    /* Persistent: the files live as long as the server, which outlives its responses. */
     response = MHD_create_response_from_buffer(is_gzip ? file->gzip_len : file->len,
                                                is_gzip ? file->gzip_data : file->data,
                                                MHD_RESPMEM_PERSISTENT);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* request.c - the life of a request, and what a handler may ask of it */
+/* request.c - the life of a request, and a handler's access to it */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,7 +104,7 @@ struct joined {
     bool is_present;
 };
 
-/* A list header may come in several lines, which mean the same as one. */
+/* A list header may come in several lines, which are joined by commas. */
 static enum MHD_Result join_line(void *cls, enum MHD_ValueKind kind, const char *name,
                                  const char *value)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* router.h - which route answers a method and path */
+/* router.h - finds the route for a method and path */
 #ifndef RINGBENCH_SERVER_HTTP_ROUTER_H
 #define RINGBENCH_SERVER_HTTP_ROUTER_H
 
@@ -21,10 +21,10 @@ struct router_match {
         const char *value; /* into the target */
     } params[ROUTER_PARAMS_MAX];
     size_t n_params;
-    char allow[ROUTER_ALLOW_MAX]; /* the path's methods, as the Allow header wants them */
+    char allow[ROUTER_ALLOW_MAX]; /* the path's methods, as the Allow header lists them */
 };
 
-/* The first route of the table that matches; HEAD is answered by GET. */
+/* Find the first matching route. GET routes also answer HEAD. */
 enum router_outcome router_match(const struct http_route *routes, const char *method,
                                  const struct target *target, struct router_match *match);
 

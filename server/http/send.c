@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* send.c - answers that are sent in pieces, streams and large texts: a queue of bytes for
- * each, which the library's threads take from
+/* send.c - answers that are sent in pieces: streams and large texts. Each has a queue of
+ * bytes, which the library's threads empty.
  *
- * All together have a limit. Beyond it the client that has read nothing for longest is
- * dropped, so one that never reads goes before those that do. */
+ * All queues together have a limit. Beyond it, the client that has read nothing for
+ * longest is dropped, so that a client that never reads goes before those that do. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -11,7 +11,7 @@
 #include "common/base/memory.h"
 #include "server/http/internal.h"
 
-/* A writer that ignores http_stream_queued loses its client here, not the server's
+/* A writer that ignores http_stream_queued loses its client here; the server keeps its
  * memory. */
 #define QUEUE_MAX ((size_t)64 << 20)
 #define BLOCK_BYTES ((size_t)32 << 10)
@@ -21,7 +21,8 @@ size_t send_queued(const struct http_stream *stream)
     return stream->queue.len - stream->sent;
 }
 
-/* The queue has changed. A client that reads goes to the end of the list. */
+/* Call after a change of the queue. A client that has read goes to the end of the
+ * list. */
 static void count_unread(struct http_stream *stream, size_t before, bool has_read)
 {
     struct http_server *server = stream->server;
@@ -57,7 +58,8 @@ void send_resume(struct http_stream *stream)
     MHD_resume_connection(stream->mhd);
 }
 
-/* At the loop's next turn, so that all that is written in this one goes together. */
+/* Resume in the loop's next turn, so that everything written in this turn is sent
+ * together. */
 static void resume_soon(struct http_stream *stream)
 {
     if (!stream->is_suspended || stream->is_due)
@@ -77,7 +79,7 @@ void send_due(struct http_server *server)
     uv_mutex_unlock(&server->lock);
 }
 
-/* The library may be waiting for room in the socket, so it has to see its end. */
+/* The library may be waiting for space in the socket, so the socket is shut down. */
 void send_cut(struct http_stream *stream)
 {
     stream->is_cut = true;
@@ -125,7 +127,7 @@ int send_push(struct http_stream *stream, const void *data, size_t len)
     return 0;
 }
 
-/* Have the loop run its callbacks. */
+/* Have the loop run the stream's callbacks. */
 static void send_notice(struct http_stream *stream)
 {
     if (stream->is_noticed)
@@ -142,7 +144,7 @@ void send_unnotice(struct http_stream *stream)
     stream->is_noticed = false;
 }
 
-/* Memory follows what is queued: a stream may be idle for hours. */
+/* Free sent memory: a stream may be idle for hours. */
 static size_t pop(struct http_stream *stream, char *out, size_t max)
 {
     size_t before = send_queued(stream), n = before < max ? before : max;
@@ -166,7 +168,7 @@ static size_t pop(struct http_stream *stream, char *out, size_t max)
     return n;
 }
 
-/* On a library's thread, when the connection can take more. */
+/* On a library's thread, when the connection can send more. */
 static ssize_t read_queue(void *cls, uint64_t pos, char *out, size_t max)
 {
     struct http_stream *stream = cls;
@@ -227,8 +229,8 @@ struct MHD_Response *send_response(struct exchange *exchange, uint64_t size,
     stream->server = exchange->server;
     stream->connection = exchange->connection;
     stream->mhd = exchange->mhd;
-    stream->watch =
-        (struct watch){.owner = stream, .fd = exchange->connection->fd, .seen = on_lost};
+    stream->watch = (struct watch){
+        .owner = stream, .fd = exchange->connection->fd, .callback = on_lost};
     buf_init(&stream->queue, QUEUE_MAX);
     response =
         MHD_create_response_from_callback(size, BLOCK_BYTES, read_queue, stream, finish);

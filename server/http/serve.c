@@ -3,14 +3,15 @@
 #include "common/base/memory.h"
 #include "server/http/internal.h"
 
-/* In a turn of the loop streams get more to send for so long, small requests are handled
- * for as long, and one large one: others are served in between. A thousand agents may
- * have news at the same time, so one of theirs and one of another client take turns. */
+/* Time per turn of the loop for streams, and the same for small requests; one large
+ * request follows. Requests of agents and of other clients alternate, because a thousand
+ * agents may post at the same time. */
 #define SHARE_NS ((uint64_t)2000000)
-#define TURN_TEXTS 128 /* of answers that many get at once: 20 us for a start command */
+/* answers of http_reply_json_in_turn; one, a start command, takes 20 us */
+#define TURN_TEXTS 128
 
-static struct http_request *take(struct http_server *server,
-                                 struct http_request_list *queue)
+static struct http_request *next_request(struct http_server *server,
+                                         struct http_request_list *queue)
 {
     struct http_request *request;
 
@@ -22,12 +23,12 @@ static struct http_request *take(struct http_server *server,
     return request;
 }
 
-static void check_guest(struct http_request *request)
+static void check_job_token(struct http_request *request)
 {
     struct http_server *server = request->server;
     struct exchange *exchange = request->exchange;
 
-    if (!server->is_guest(server->guests, http_request_token(request))) {
+    if (!server->is_agent_token(server->token_check_arg, http_request_token(request))) {
         reply_unauthorized(request);
         return;
     }
@@ -41,8 +42,8 @@ static void handle(struct http_request *request)
 
     if (server->is_closing) {
         reply_refuse(request, 503, "the server is stopping");
-    } else if (request->exchange->phase == EXCHANGE_ASKING) {
-        check_guest(request);
+    } else if (request->exchange->phase == EXCHANGE_CHECKING_TOKEN) {
+        check_job_token(request);
     } else {
         TAILQ_INSERT_TAIL(&server->handled, request, next);
         request->is_handled = true;
@@ -50,10 +51,10 @@ static void handle(struct http_request *request)
     }
 }
 
-/* False: there is none. */
+/* False: the queue is empty. */
 static bool handle_next(struct http_server *server, struct http_request_list *queue)
 {
-    struct http_request *request = take(server, queue);
+    struct http_request *request = next_request(server, queue);
 
     if (request)
         handle(request);
@@ -91,8 +92,8 @@ void serve(struct http_server *server)
         uv_async_send(&server->wake);
 }
 
-/* Answer in the handler's place. A handler that can't be told will still answer its
- * request, so that is detached, and the exchange gets another one to be refused. */
+/* Answer instead of the handler. A handler without `gone` will still answer, so its
+ * request is detached, and the exchange gets another request to be refused. */
 static void abandon(struct http_request *request)
 {
     void (*gone)(void *data) = request->gone;

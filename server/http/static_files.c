@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* static_files.c - loading and look-up of the web UI's files */
+/* static_files.c - loads and finds the files of the web UI */
 #include "server/http/static_files.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ struct static_files {
     struct static_file *files; /* sorted by path */
     size_t count, capacity;
     size_t total;
-    char root[PATH_MAX]; /* resolved */
+    char root[PATH_MAX]; /* without symbolic links */
 };
 
 static const struct {
@@ -55,7 +55,7 @@ static const char *extension_of(const char *path)
     return dot ? dot + 1 : "";
 }
 
-/* NULL for an extension that we know nothing about. */
+/* NULL for an unknown extension. */
 static const char *content_type_of(const char *path)
 {
     const char *extension = extension_of(path);
@@ -66,7 +66,8 @@ static const char *content_type_of(const char *path)
     return NULL;
 }
 
-/* A changed file gets another tag; no one gains by forging one. */
+/* A changed file gets another tag. The hash need not be secure: forging a tag gains
+ * nothing. */
 static void make_etag(const char *data, size_t len, const char *suffix, char etag[24])
 {
     snprintf(etag, 24, "\"%016" PRIx64 "%s\"", fnv1a(FNV1A_BEGIN, data, len), suffix);
@@ -92,7 +93,7 @@ static char *read_all(int fd, size_t len, struct error *err)
     return data;
 }
 
-/* A new entry at the end of the table, without content. */
+/* Append an entry without content. */
 static struct static_file *add_entry(struct static_files *files, const char *path)
 {
     const char *type = content_type_of(path);
@@ -109,7 +110,7 @@ static struct static_file *add_entry(struct static_files *files, const char *pat
     return file;
 }
 
-/* Whether the resolved path lies in the resolved directory. */
+/* True if the path, with links resolved, is in the root directory. */
 static bool is_inside(const struct static_files *files, const char *full)
 {
     char resolved[PATH_MAX];
@@ -142,7 +143,7 @@ static int load_file(struct static_files *files, const char *full, const char *p
     return 0;
 }
 
-/* Links are followed, but not out of the directory. */
+/* Follow links, but not out of the directory. */
 static int load_all(struct static_files *files, struct error *err)
 {
     char *const roots[] = {files->root, NULL};
@@ -183,7 +184,7 @@ static struct static_file *find_exact(const struct static_files *files, const ch
     return bsearch(&key, files->files, files->count, sizeof(key), compare_paths);
 }
 
-/* Let each file know the compressed form beside it. */
+/* Set each file's compressed form, the file of the same name with ".gz". */
 static void attach_compressed(struct static_files *files)
 {
     for (size_t i = 0; i < files->count; i++) {
@@ -243,7 +244,7 @@ const struct static_file *static_files_find(const struct static_files *files,
 {
     const struct static_file *file = find_exact(files, path);
 
-    /* A node's name may have dots, so only the extensions that we serve count. */
+    /* A node's name may contain dots, so only extensions of known types count as such. */
     if (!file && !content_type_of(path))
         file = find_exact(files, "/index.html");
     return file;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* static_files.h - the web UI's files, read once at start. A request only looks its path
- * up in a table, so no path can leave the directory. */
+/* static_files.h - the web UI's files, read once at start. A request's path is only
+ * looked up in a table, so it cannot leave the directory. */
 #ifndef RINGBENCH_SERVER_HTTP_STATIC_FILES_H
 #define RINGBENCH_SERVER_HTTP_STATIC_FILES_H
 
@@ -12,7 +12,7 @@
 struct static_files;
 
 struct static_file {
-    char *path; /* "/app.mjs", as asked for */
+    char *path; /* "/app.mjs", as requested */
     const char *content_type;
     char *data;
     size_t len;
@@ -27,12 +27,12 @@ struct static_file {
 struct static_files *static_files_load(const char *dir, struct error *err);
 void static_files_destroy(struct static_files *files);
 
-/* The file for a decoded path; "/" and paths that are views of the UI (no extension of a
- * file type we serve) give index.html. NULL: there is none. Borrowed. */
+/* The file for a decoded path. "/" and paths of the UI's views (without a known file
+ * extension) give index.html. NULL if there is none. Borrowed. */
 const struct static_file *static_files_find(const struct static_files *files,
                                             const char *path);
 
-/* Whether an If-None-Match header (may be NULL) names `etag`. */
+/* True if an If-None-Match header (may be NULL) contains `etag`. */
 bool static_etag_matches(const char *if_none_match, const char *etag);
 
 #endif

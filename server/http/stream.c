@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stream.c - responses that go on: what their writers on the loop may do */
+/* stream.c - responses of unknown length: the part of their writers on the loop */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 #define FULL ((size_t)1 << 20)
 
-/* Whether one more stream may be; refuses the request if not. */
+/* False, and the request is refused, if too many streams are open. */
 static bool has_room(struct http_request *request)
 {
     struct http_server *server = request->server;
@@ -20,7 +20,8 @@ static bool has_room(struct http_request *request)
     if (open < server->max_streams)
         return true;
     http_reply_header(request, "Retry-After", "5");
-    http_reply_problem(request, 503, NULL, "%u streams are open, which is the most",
+    http_reply_problem(request, 503, NULL,
+                       "%u streams are open, which is the maximum: try again later",
                        open);
     return false;
 }
@@ -47,8 +48,8 @@ struct http_stream *http_stream_begin(struct http_request *request, int status,
         http_reply_problem(request, 503, NULL, "the server is stopping");
         return NULL;
     }
-    /* libmicrohttpd 0.9.75 would end the answer to a HEAD with an empty chunk, which the
-     * client takes for the next answer. */
+    /* libmicrohttpd 0.9.75 ends the answer to a HEAD with an empty chunk, which the
+     * client would read as the next answer. */
     if (strcmp(request->method, "HEAD") == 0) {
         http_reply_text(request, status, content_type, "", 0);
         return NULL;
@@ -59,7 +60,7 @@ struct http_stream *http_stream_begin(struct http_request *request, int status,
     stream->gone = gone;
     stream->data = data;
     MHD_add_response_header(response, "Content-Type", content_type);
-    /* nginx in front would hold events back until its buffer is full. */
+    /* nginx as a proxy would otherwise hold events back until its buffer is full. */
     MHD_add_response_header(response, "X-Accel-Buffering", "no");
     http_request_park(request, NULL, NULL); /* both watch the same socket */
     open_stream(stream);
@@ -68,7 +69,7 @@ struct http_stream *http_stream_begin(struct http_request *request, int status,
     return stream;
 }
 
-/* The writer is done. It frees the stream if the library is done as well. */
+/* The writer has finished. The last of writer and library frees the stream. */
 static void end(struct http_stream *stream)
 {
     struct http_server *server = stream->server;
@@ -85,9 +86,9 @@ static void end(struct http_stream *stream)
         free(stream);
 }
 
-static void tell_gone(struct http_stream *stream)
+static void run_gone(struct http_stream *stream)
 {
-    stream->is_told = true;
+    stream->is_gone = true;
     if (stream->gone)
         stream->gone(stream->data);
     end(stream);
@@ -109,7 +110,7 @@ void stream_run_notices(struct http_server *server, uint64_t until_ns)
         }
         uv_mutex_unlock(&server->lock);
         if (is_over)
-            tell_gone(stream);
+            run_gone(stream);
         else if (is_empty && stream->drained)
             stream->drained(stream->data);
     } while (stream && uv_hrtime() < until_ns);
@@ -120,7 +121,7 @@ void stream_close_all(struct http_server *server)
     struct http_stream *stream;
 
     while ((stream = TAILQ_FIRST(&server->streams)))
-        tell_gone(stream);
+        run_gone(stream);
 }
 
 size_t http_stream_write(struct http_stream *stream, const void *data, size_t len)
@@ -129,7 +130,7 @@ size_t http_stream_write(struct http_stream *stream, const void *data, size_t le
 
     uv_mutex_lock(&stream->server->lock);
     if (!stream->is_cut && !stream->is_over && send_push(stream, data, len)) {
-        log_warn("http: a stream's client is %zu bytes behind and is dropped",
+        log_warn("http: dropped a stream's client with %zu bytes unread",
                  send_queued(stream));
         send_cut(stream);
     }
@@ -175,6 +176,6 @@ void http_stream_abort(struct http_stream *stream)
     uv_mutex_lock(&stream->server->lock);
     stream->is_partial = true;
     uv_mutex_unlock(&stream->server->lock);
-    if (!stream->is_told)
+    if (!stream->is_gone)
         end(stream);
 }

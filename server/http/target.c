@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* target.c - percent-decoding and splitting of request targets */
+/* target.c - decodes and splits request targets */
 #include "server/http/target.h"
 
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* watch.c - sockets that the library does not watch: the clients of suspended
- * connections may leave, and refused ones may still send */
+/* watch.c - sockets that the library does not poll: those of suspended connections, whose
+ * clients may leave, and those of refused requests, whose clients may still send */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 #define LINGER_BYTES_MAX ((size_t)64 << 20)
 #define LINGERS_MAX 64u
 
-/* One event at a time: its callback may end what the next one is about. */
+/* Fetch one event at a time: its callback may free the watch of the next one. */
 static void on_watches(uv_poll_t *poll, int status, int events)
 {
     struct http_server *server = poll->data;
@@ -34,7 +34,7 @@ static void on_watches(uv_poll_t *poll, int status, int events)
         if (n == 1) {
             struct watch *watch = event.data.ptr;
 
-            watch->seen(watch);
+            watch->callback(watch);
         }
         uv_mutex_unlock(&server->lock);
     }
@@ -44,7 +44,7 @@ int watches_start(struct http_server *server, struct error *err)
 {
     server->watch_fd = epoll_create1(EPOLL_CLOEXEC);
     if (server->watch_fd < 0)
-        return error_set_errno(err, ERROR_IO, errno, "cannot watch connections");
+        return error_set_errno(err, ERROR_IO, errno, "cannot create an epoll descriptor");
     uv_poll_init(server->loop, &server->watches, server->watch_fd);
     server->watches.data = server;
     uv_poll_start(&server->watches, UV_READABLE, on_watches);
@@ -59,7 +59,7 @@ static void start(struct http_server *server, struct watch *watch, uint32_t even
     if (watch->is_active)
         return;
     if (epoll_ctl(server->watch_fd, EPOLL_CTL_ADD, watch->fd, &event))
-        log_warn("cannot watch a connection for its end: %s", strerror(errno));
+        log_warn("cannot detect the end of a connection: %s", strerror(errno));
     else
         watch->is_active = true;
 }
@@ -115,7 +115,7 @@ void linger_start(struct http_server *server, int fd)
     uv_mutex_lock(&server->lock);
     if (server->n_lingers < LINGERS_MAX && !server->is_closing)
         linger->watch = (struct watch){
-            .owner = linger, .fd = fcntl(fd, F_DUPFD_CLOEXEC, 0), .seen = on_input};
+            .owner = linger, .fd = fcntl(fd, F_DUPFD_CLOEXEC, 0), .callback = on_input};
     if (linger->watch.owner && linger->watch.fd >= 0) {
         server->n_lingers++;
         TAILQ_INSERT_TAIL(&server->lingers, linger, all);

@@ -532,7 +532,7 @@ struct fixture *fixture_start(const struct fixture_options *options)
     fixture->server = http_server_create(&fixture->loop, &config, routes, fixture, &err);
     if (!fixture->server)
         fail_msg("%s", err.text);
-    http_server_set_guests(fixture->server, is_guest, fixture);
+    http_server_set_token_check(fixture->server, is_guest, fixture);
     http_server_address(fixture->server, &bound);
     fixture->port = ntohs(((struct sockaddr_in *)&bound)->sin_port);
     uv_async_init(&fixture->loop, &fixture->stop, on_stop);
