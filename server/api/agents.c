@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* agents.c - the agents' side of docs/development/agent-protocol.md */
+/* agents.c - the agents' requests (docs/development/agent-protocol.md) */
 #include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static const char *agent_key(const struct http_request *request)
     return http_request_header(request, "Ringbench-Agent-Key");
 }
 
-/* A conflict whose problem says how to go on: where, or when. */
+/* Answer 409 with a number that tells the agent where, or when, to continue. */
 static void reply_conflict(struct http_request *request, const struct error *err,
                            const char *key, int64_t value)
 {
@@ -37,14 +37,14 @@ static void reply_conflict(struct http_request *request, const struct error *err
     free(text);
 }
 
-/* Who has a job's token comes for that job. */
+/* A job's token registers only nodes of that job's group. */
 static void check_guest(const struct api *api, const struct http_request *request,
                         const json_t *body, struct problems *problems)
 {
     const char *group = jobs_token_group(api->jobs, http_request_token(request));
 
     if (group && strcmp(json_get_str(body, "group", ""), group) != 0)
-        problems_add(problems, "/group", "must be '%s', whose job the token was made for",
+        problems_add(problems, "/group", "must be '%s', the group of the token's job",
                      group);
 }
 
@@ -80,7 +80,7 @@ void api_agent_register(struct http_request *request, void *arg)
     json_decref(body);
 }
 
-/* A held poll. */
+/* A poll that waits for commands. */
 struct poll {
     struct api *api;
     struct http_request *request;
@@ -122,7 +122,7 @@ void api_agent_commands(struct http_request *request, void *arg)
     poll->request = request;
     snprintf(poll->agent, sizeof(poll->agent), "%s",
              http_request_param(request, "agent"));
-    /* Before the poll, which may be over at once. */
+    /* Park first: agents_poll may answer at once. */
     http_request_park(request, on_poll_gone, poll);
     if (agents_poll(api->agents, poll->agent, agent_key(request), params.after,
                     params.is_spool_full, on_commands, poll, &err)) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* api.h - the HTTP resources of docs/reference/api.md and
- * docs/development/agent-protocol.md as one route table
- */
+/* api.h - the route table of the HTTP resources in docs/reference/api.md and
+ * docs/development/agent-protocol.md */
 #ifndef RINGBENCH_SERVER_API_API_H
 #define RINGBENCH_SERVER_API_API_H
 
@@ -19,8 +18,8 @@ struct live_summary;
 struct task;
 struct watches;
 
-/* What the handlers work on; every pointer is borrowed. One struct for the server's life,
- * given to http_server_create as `arg`. */
+/* Everything the handlers work on; every pointer is borrowed. One struct for the server's
+ * life, given to http_server_create as `arg`. */
 struct api {
     uv_loop_t *loop;
     struct store *store;
@@ -30,18 +29,18 @@ struct api {
     struct jobs *jobs;
     struct watches *watches;
     struct http_server *http; /* set after http_server_create */
-    bool allow_faults;        /* runs may ask workers to misbehave */
+    bool allow_faults;        /* runs may inject faults into workers */
     bool is_tls;              /* links begin with https */
-    bool has_tokens;          /* requests need one */
+    bool has_tokens;          /* requests need a token */
     int64_t started_ms;
-    uv_process_t demo; /* plays nodes while it is_playing */
+    uv_process_t demo; /* the simulated nodes' process, while is_playing */
     bool is_playing;
-    unsigned heavy_tasks;                     /* under way */
-    LIST_HEAD(, live_summary) live_summaries; /* of runs that clients listen to */
-    struct task *alone; /* tasks of which one is under way; starts NULL */
+    unsigned heavy_tasks;                     /* running or queued */
+    LIST_HEAD(, live_summary) live_summaries; /* of runs with listening clients */
+    struct task *alone; /* queue of tasks that run one at a time; starts NULL */
 };
 
-/* No node is played from here on; of any struct api. */
+/* Stop the simulated nodes, if any. Accepts every struct api. */
 void api_demo_end(struct api *api);
 
 /* The route table, terminated by a NULL method. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* baselines.c - runs that somebody accepted as what others are compared with */
+/* baselines.c - runs that somebody accepted for comparison with others */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,12 +88,11 @@ static int accept_run(sqlite3 *db, struct task *task, struct error *err)
     (void)db;
     if (strcmp(state, "completed") != 0)
         return task_refuse(task, 409, err,
-                           "run %s is %s: only one that has completed can be a baseline",
+                           "run %s is %s: only a completed run can be a baseline",
                            acceptance->run, state);
     if (json_object_get(task->run, "program"))
         return task_refuse(task, 409, err,
-                           "run %s measured no collectives: only one that did can be a "
-                           "baseline",
+                           "run %s measured no collectives, so it cannot be a baseline",
                            acceptance->run);
     id_run(id);
     task->write = store_write_create();
@@ -128,7 +127,7 @@ void api_baseline_accept(struct http_request *request, void *arg)
 
 /* ---- Removing ---- */
 
-/* The baseline of the path, removed or not; a new reference. NULL with err. */
+/* The baseline in the path, removed or not; a new reference. NULL with err. */
 static json_t *find(sqlite3 *db, const struct task *task, struct error *err)
 {
     const char *id = http_request_param(task->request, "id");

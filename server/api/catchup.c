@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* catchup.c - every event of a run once, in order, from the store and then live */
+/* catchup.c - delivers every event of a run once and in order, first from the store, then
+ * live */
 #include "server/api/catchup.h"
 
 void catchup_init(struct catchup *catchup, int64_t after, bool is_over)
@@ -13,7 +14,7 @@ enum catchup_step catchup_page(struct catchup *catchup, int64_t last_id, uint64_
         catchup->sent = last_id;
     if (count > 0)
         return CATCHUP_READ;
-    /* The page may have been read before these were written. */
+    /* More events were written while this page was read. */
     if (catchup->seen > catchup->sent)
         return CATCHUP_READ;
     if (catchup->is_over)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compare.c - how one run, or some of its cases, does against another */
+/* compare.c - compares one run, or some of its cases, with another */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,28 +11,28 @@
 #include "server/api/run_set.h"
 #include "server/render/compare_text.h"
 
-#define ASKS_MAX ((RUN_SET_MAX - STORE_HISTORY) / 2) /* runs and cases, of a side */
-#define BASELINE "baseline" /* in the place of a run; no run's id is so short */
+#define ASKS_MAX ((RUN_SET_MAX - STORE_HISTORY) / 2) /* runs and cases per side */
+#define BASELINE "baseline" /* instead of a run; run ids are longer */
 
 struct side {
-    const char *name, *env_name; /* parameters */
+    const char *name, *env_name; /* names of the parameters */
     struct ask {
-        size_t run; /* index */
+        size_t run; /* index in the set */
         int case_no;
     } asks[ASKS_MAX];
     size_t n;
     json_t *env;
-    bool is_baseline; /* whichever the other side is like */
+    bool is_baseline; /* the other side's baseline */
 };
 
 struct comparison {
     struct run_set set;
     struct side base, head;
-    struct side history; /* further runs like base's */
-    bool is_alike;       /* of a baseline the cases with head's variables */
+    struct side history; /* earlier runs like base's */
+    bool is_alike;       /* from a baseline, keep only cases with head's variables */
 };
 
-/* ---- What is asked for ---- */
+/* ---- Reading the request ---- */
 
 struct reading {
     struct task *task;
@@ -50,7 +50,7 @@ static void refuse(struct reading *reading, const char *must, const char *value)
                 value);
 }
 
-/* RUN or RUN:CASE. */
+/* Parse RUN or RUN:CASE. */
 static void take_ask(void *arg, const char *value)
 {
     struct reading *reading = arg;
@@ -77,7 +77,7 @@ static void take_ask(void *arg, const char *value)
     }
 }
 
-/* NAME=VALUE; NAME alone is not set. */
+/* Parse NAME=VALUE. NAME alone: the variable must not be set. */
 static void take_env(void *arg, const char *value)
 {
     struct reading *reading = arg;
@@ -86,9 +86,10 @@ static void take_env(void *arg, const char *value)
 
     if (len == 0 || len >= sizeof(name)) {
         reading->is_bad = true;
-        task_refuse(reading->task, 422, reading->err,
-                    "the parameter %s must be NAME=VALUE, or NAME of what is not set",
-                    reading->side->env_name);
+        task_refuse(
+            reading->task, 422, reading->err,
+            "the parameter %s must be NAME=VALUE, or NAME for a variable that is not set",
+            reading->side->env_name);
         return;
     }
     memcpy(name, value, len);
@@ -115,15 +116,16 @@ static int read_sides(struct task *task, struct comparison *comparison, struct e
     if (read_side(task, comparison, base, err) || read_side(task, comparison, head, err))
         return -1;
     if (base->is_baseline && (base->n > 0 || head->n == 0))
-        return task_refuse(task, 422, err,
-                           "base=baseline stands alone, and needs head: a run's id");
+        return task_refuse(
+            task, 422, err,
+            "base=baseline allows no other base and needs head: a run's id");
     if (!base->is_baseline && base->n == 0)
         return task_refuse(
             task, 422, err,
             "the parameter base is needed: a run's id, RUN:CASE or baseline");
-    /* By default a baseline's cases have the same variables. */
+    /* By default, a baseline's cases need the same variables as head's. */
     comparison->is_alike = base->is_baseline && json_object_size(base->env) == 0;
-    /* Two combinations of one run: it need not be said twice. */
+    /* Without head, two combinations of one run are compared. */
     if (head->n == 0) {
         memcpy(head->asks, base->asks, sizeof(head->asks));
         head->n = base->n;
@@ -147,7 +149,7 @@ static void take_runs(struct comparison *comparison, const json_t *runs,
                              -1};
 }
 
-/* One run against another: further runs like base's say how runs scatter. */
+/* When comparing two single runs, earlier runs like base's show how much runs scatter. */
 static bool needs_history(const struct comparison *comparison)
 {
     const struct side *base = &comparison->base, *head = &comparison->head;
@@ -179,12 +181,12 @@ static int find_base(sqlite3 *db, const struct task *task, struct comparison *co
     json_decref(found);
     if (base->n > 0)
         return 0;
-    return error_set(
-        err, ERROR_NOT_FOUND,
-        params->last ? "no completed run before run %s is like it"
-                     : "run %s is like no baseline: accept one with POST "
-                       "/api/v1/baselines, or compare with the runs before it by last=N",
-        head);
+    return error_set(err, ERROR_NOT_FOUND,
+                     params->last
+                         ? "no earlier completed run is like run %s"
+                         : "no baseline is like run %s: accept one with POST "
+                           "/api/v1/baselines, or compare with earlier runs by last=N",
+                     head);
 }
 
 /* ---- The comparison ---- */
@@ -201,7 +203,7 @@ static int choose(const struct comparison *comparison, const struct side *from,
     return compare_side_choose(side, asks, from->n, from->env, err);
 }
 
-/* The document; NULL with err. */
+/* The comparison's document; NULL with err. */
 static json_t *compare(const struct task *task, const struct comparison *comparison,
                        struct error *err)
 {
@@ -277,7 +279,8 @@ static void give(void *arg, const char *value)
     run_set_give(arg, value, strcspn(value, ":"));
 }
 
-/* Of the run that others must be like: head's first one, or base's for its history. */
+/* The first run of a parameter; the values of runs like it must be stored before the
+ * comparison. */
 static void take_first(void *arg, const char *value)
 {
     char *id = arg;

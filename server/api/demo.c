@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* demo.c - a small simulated fleet with a slow node, for who has no nodes yet */
+/* demo.c - a small simulated fleet with a slow node, for users without nodes */
 #include <signal.h>
 #include <stdio.h>
 
@@ -19,10 +19,10 @@ const char *api_demo_refusal(const struct api *api)
 
     scheduler_counters(api->scheduler, &counters);
     if (api->has_tokens || api->is_tls)
-        return "a server with tokens or TLS starts no nodes of its own; ringbench-sim "
-               "--server URL --token-file FILE simulates some";
+        return "a server with tokens or TLS starts no simulated nodes: run ringbench-sim "
+               "--server URL --token-file FILE";
     if (api->is_playing || counters.nodes_idle || counters.nodes_busy)
-        return "there are nodes: simulated ones would stand among them";
+        return "the server has nodes already: simulated ones would mix with them";
     return NULL;
 }
 
@@ -40,8 +40,8 @@ static void on_ended(uv_process_t *process, int64_t status, int signum)
     uv_close((uv_handle_t *)process, on_closed);
 }
 
-/* It leaves by itself, should this server not live to end it. Of the environment, which
- * is meant for the server, it gets nothing. Returns 0 or libuv's error. */
+/* Start the simulator. It exits after DEMO_SECONDS, even if this server dies. It gets
+ * none of the server's environment. Returns 0 or libuv's error. */
 static int play(struct api *api, char *program, const char *url)
 {
     static char nodes[] = "--nodes=" TEXT_OF(DEMO_NODES), racks[] = "--racks=4",

@@ -6,8 +6,7 @@
 #include "server/api/task.h"
 #include "server/runs/run_edit.h"
 
-/* The body of the event `edit`; NULL with *problems. given: the patch, and who sent it.
- */
+/* The body of the event `edit`; NULL with *problems. given: the patch and its sender. */
 static json_t *event_of(const json_t *run, const json_t *given, struct problems *problems)
 {
     json_t *editable = run_editable(run);
@@ -32,7 +31,7 @@ static int show(sqlite3 *db, struct task *task, struct error *err)
     return task_json(task, json_incref(task->run));
 }
 
-/* The event comes first: it fails if the run has been deleted meanwhile. */
+/* Write the event first: it fails if the run was deleted meanwhile. */
 static void write_edit(struct task *task, const json_t *event)
 {
     json_t *run = task->run, *editable = run_editable(run);
@@ -48,7 +47,7 @@ static void write_edit(struct task *task, const json_t *event)
                     json_object_get(run, "labels"), run);
 }
 
-/* A run that only the store has. */
+/* Edit a run that is only in the store. */
 static int edit_stored(sqlite3 *db, struct task *task, struct error *err)
 {
     json_t *event = event_of(task->run, task->given, &task->problems);
@@ -61,7 +60,7 @@ static int edit_stored(sqlite3 *db, struct task *task, struct error *err)
     return show(db, task, err);
 }
 
-/* A run in memory. */
+/* Edit a run in memory. */
 static void edit_live(struct task *task, const json_t *run)
 {
     json_t *event = event_of(run, task->given, &task->problems);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* follow.c - a client that reads a run's events: those in the store, then those to come
- */
+/* follow.c - streams a run's events to a client: the stored ones, then live ones */
 #include "server/api/follow.h"
 
 #include <stdio.h>
@@ -19,10 +18,10 @@
 #include "server/api/route_params.h"
 #include "server/store/store_work.h"
 
-/* Events of one page: few enough that writing them does not hold up the loop, and that
- * 2,000 clients who ask at the same time have room for theirs. */
+/* Events per page: few enough for the loop's time, and for the buffers of 2,000 clients
+ * that connect at once. */
 #define PAGE_EVENTS 64
-/* Of one page as written; a page of the store is some 1 MiB. */
+/* Limit of a page as sent; a page in the store is about 1 MiB. */
 #define PAGE_BYTES_MAX ((size_t)64 << 20)
 #define ALIVE_MS 15000
 #define FLUSH_MS 2000
@@ -31,21 +30,21 @@
 
 struct follower {
     struct api *api;
-    struct http_stream *stream; /* NULL once it is over */
+    struct http_stream *stream; /* NULL after the end */
     struct event_writer *writer;
     struct scheduler_watch *watch;
-    struct summary_listener *summary; /* NULL: none is wanted, or the last one has come */
+    struct summary_listener *summary; /* NULL: not requested, or finished */
     struct catchup catchup;
     uv_timer_t timer;
     char run[64];
-    const char *type;          /* of the events that are read, see store_get_events */
-    int64_t after;             /* the page that is read begins behind it */
-    struct store_events *page; /* that a thread of the store has read */
-    int64_t asked;   /* the highest id that was shown live when a page was asked for */
-    bool has_ended;  /* the run, not this follower */
-    bool is_done;    /* every event was sent: what is left is the summary */
-    bool is_reading; /* the store still has a call of ours to make */
-    bool is_blocked; /* until the client has read what is queued */
+    const char *type;          /* of the events to read (store_get_events) */
+    int64_t after;             /* the page being read begins after this id */
+    struct store_events *page; /* the page, from a thread of the store */
+    int64_t asked;             /* highest id shown live when the page was requested */
+    bool has_ended;            /* the run has ended */
+    bool is_done;              /* all events are sent; only the summary is left */
+    bool is_reading;           /* a thread of the store uses this follower */
+    bool is_blocked;           /* waits for the client to read */
     bool is_timer_closed;
 };
 
@@ -67,7 +66,8 @@ static void on_timer_closed(uv_handle_t *handle)
     free_when_idle(follower);
 }
 
-/* Let go of everything; what is under way still comes back and then frees. */
+/* Release everything but the memory, which a running call or the timer's closing still
+ * uses. */
 static void leave(struct follower *follower)
 {
     follower->stream = NULL;
@@ -78,8 +78,8 @@ static void leave(struct follower *follower)
     uv_close((uv_handle_t *)&follower->timer, on_timer_closed);
 }
 
-/* The client has left, or the server stops: then a person is told, an EventSource comes
- * back by itself, and no other client may take what it has for everything. */
+/* The client has left, or the server stops. A text says so, an EventSource reconnects by
+ * itself, and other formats end as incomplete. */
 static void on_gone(void *data)
 {
     struct follower *follower = data;
@@ -154,7 +154,7 @@ static void go_on(struct follower *follower, enum catchup_step step)
     }
 }
 
-/* A client that does not keep up gets all of it later. */
+/* A client that does not keep up gets the complete summary later. */
 static bool on_summary(void *arg, const struct buf *text, bool is_last)
 {
     struct follower *follower = arg;
@@ -190,7 +190,7 @@ static int write_events(struct follower *follower, const struct store_event *eve
     return result;
 }
 
-/* What was sent is not all there is. */
+/* End an incomplete answer. */
 static void give_up(struct follower *follower)
 {
     struct http_stream *stream = follower->stream;
@@ -199,7 +199,7 @@ static void give_up(struct follower *follower)
     http_stream_abort(stream);
 }
 
-/* Where the page leads to; -1 when it can't be sent. */
+/* Send a page and find the next step; -1 if it cannot be sent. */
 static int take_page(struct follower *follower, const struct store_events *page,
                      enum catchup_step *step)
 {
@@ -208,14 +208,14 @@ static int take_page(struct follower *follower, const struct store_events *page,
 
     if (write_events(follower, page->list, page->n))
         return -1;
-    /* What was left out up to there is done, too. */
+    /* Events up to `asked` that are not of this type are done, too. */
     if (page->n == 0 && follower->asked > last_id)
         last_id = follower->asked;
     *step = catchup_page(catchup, last_id, page->n);
     return 0;
 }
 
-/* On a thread of the store: nobody else changes these members meanwhile. */
+/* On a thread of the store. No other thread uses these members meanwhile. */
 static int get_page(sqlite3 *db, void *arg, struct error *err)
 {
     struct follower *follower = arg;
@@ -237,8 +237,8 @@ static void on_page(void *arg, const struct error *err)
     if (!follower->stream) {
         free_when_idle(follower);
     } else if (err || take_page(follower, page, &step)) {
-        log_warn("run %s: can't read its events on: %s", follower->run,
-                 err ? err->text : "an event is not as it should be");
+        log_warn("run %s: cannot read further events: %s", follower->run,
+                 err ? err->text : "a stored event is malformed");
         give_up(follower);
     } else {
         go_on(follower, step);
@@ -291,13 +291,12 @@ static void on_live(void *arg, const struct store_event *event)
     if (!catchup_event(&follower->catchup, event->id, &step)) {
         go_on(follower, step);
     } else if (write_events(follower, event, 1)) {
-        log_warn("run %s: event %lld is not as it should be", follower->run,
-                 (long long)event->id);
+        log_warn("run %s: event %lld is malformed", follower->run, (long long)event->id);
         give_up(follower);
     }
 }
 
-/* As the client calls this server. */
+/* The server's URL as the client used it. */
 static void site_of(const struct api *api, const struct http_request *request,
                     char site[LINK_MAX])
 {
@@ -328,7 +327,7 @@ static struct follower *follower_create(struct api *api, struct http_request *re
              api->has_tokens ? "-H \"Authorization: Bearer $TOKEN\" " : "", site,
              follower->run);
     follower->writer = event_writer_create(options->form, run, link, post);
-    if (options->status == 201) /* whoever made the run may want to stop it */
+    if (options->status == 201) /* its creator may want to stop it */
         event_writer_say_stop(follower->writer);
     if (options->wants_samples)
         event_writer_want_samples(follower->writer);
@@ -376,7 +375,7 @@ void follow_start(struct api *api, struct http_request *request, const json_t *r
 
 /* ---- The route of a run's events ---- */
 
-/* ?after= wins over Last-Event-ID, which a browser sends by itself. */
+/* ?after= overrides Last-Event-ID, which browsers send on reconnection. */
 static bool read_params(struct http_request *request, struct events_params *params)
 {
     const char *last = http_request_header(request, "Last-Event-ID");

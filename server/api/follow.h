@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* follow.h - a client that reads a run's events: those in the store, then those to come
- */
+/* follow.h - streams a run's events to a client: the stored ones, then live ones */
 #ifndef RINGBENCH_SERVER_API_FOLLOW_H
 #define RINGBENCH_SERVER_API_FOLLOW_H
 
@@ -11,11 +10,11 @@ struct follow_options {
     enum event_form form;
     int status;         /* of the answer */
     int64_t after;      /* the last event id that the client has */
-    bool wants_samples; /* of rows */
-    bool wants_ranks;   /* and the time of each rank, in JSON */
+    bool wants_samples; /* samples of rows */
+    bool wants_ranks;   /* each rank's time, in JSON */
     bool is_bare;       /* without results */
-    bool wants_summary; /* of what was measured, as it changes; only of SSE without end */
-    bool is_endless;    /* go on until the run ends; else stop at what is stored now */
+    bool wants_summary; /* summary events; only for endless SSE */
+    bool is_endless;    /* follow until the run ends; else stop after the stored events */
 };
 
 /* Answer the request with the run's events. run: its document, borrowed. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* forecast.c - what a run's figures say of what was not measured: more nodes, a step of
- * training */
+/* forecast.c - predicts from a run's figures: more nodes, a training step */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +11,7 @@
 #include "server/api/handlers.h"
 #include "server/api/run_set.h"
 
-/* With an answer that has a verdict (taken; NULL with err). */
+/* Reply with an answer that has a verdict (taken; NULL with err). */
 static int reply(struct task *task, json_t *answer, struct error *err)
 {
     const json_t *verdict = json_object_get(answer, "verdict");
@@ -39,10 +38,12 @@ static int project(sqlite3 *db, struct task *task, struct error *err)
     int result;
 
     run_set_add(set, task->run_id, strlen(task->run_id));
-    result = nodes > 0
-                 ? run_set_read(db, task, set, err)
-                 : task_refuse(task, 422, err,
-                               "the parameter nodes must say how many there would be");
+    result =
+        nodes > 0
+            ? run_set_read(db, task, set, err)
+            : task_refuse(
+                  task, 422, err,
+                  "the parameter nodes is missing: the number of nodes to project to");
     if (result == 0)
         result = reply(task, projection_json(set->runs, (size_t)nodes), err);
     run_set_release(set);
@@ -73,7 +74,7 @@ void api_run_projection(struct http_request *request, void *arg)
     task_run(task, TASK_SETTLED_RUNS, STORE_HEAVY, project);
 }
 
-/* ---- A step of training ---- */
+/* ---- A training step ---- */
 
 static int answer_budget(sqlite3 *db, struct task *task, struct error *err)
 {
@@ -98,7 +99,8 @@ void api_budget(struct http_request *request, void *arg)
     if (!task)
         return;
     budget = task->own = memory_zeroed(1, sizeof(*budget), "a budget");
-    if (!params_read_body(request, &budget_fields, budget, "the question is not valid")) {
+    if (!params_read_body(request, &budget_fields, budget,
+                          "the budget request is not valid")) {
         task_free(task);
         return;
     }

@@ -26,10 +26,10 @@ http_handler api_watch_add, api_watch_list, api_watch_get, api_watch_pause,
     api_suspect_list, api_suspect_clear;
 http_handler api_demo_start;
 
-/* Why api_demo_start would refuse, as a sentence; NULL: it would not. */
+/* The reason why api_demo_start would refuse, as a sentence; NULL: it would start. */
 const char *api_demo_refusal(const struct api *api);
 
-/* Whether what is posted now can be kept; false after a 503. */
+/* Check that the store accepts new data; false after a 503. */
 bool api_can_keep(struct api *api, struct http_request *request);
 
 #endif

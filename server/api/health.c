@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* health.c - whether the server lives, can do its work, and will do it for who asks */
+/* health.c - whether the server is alive and ready, and what the client may do; facts for
+ * clients */
 #include <string.h>
 
 #include "common/spec/collective_json.h"
@@ -24,7 +25,7 @@ void api_ready(struct http_request *request, void *arg)
     const char *trouble = store_trouble(api->store);
 
     if (trouble)
-        http_reply_problem(request, 503, NULL, "results can't be kept: %s", trouble);
+        http_reply_problem(request, 503, NULL, "results cannot be stored: %s", trouble);
     else
         reply_word(request, "ready\n");
 }
@@ -34,16 +35,17 @@ void api_access(struct http_request *request, void *arg)
     bool may_operate = http_request_may(request, ROLE_OPERATOR);
 
     if (params_type(request, "application/json"))
-        http_reply_json(request, 200,
-                        json_pack("{s:b, s:b, s:s?}", "operator", (int)may_operate,
-                                  "demo", may_operate && !api_demo_refusal(arg), "reason",
-                                  may_operate
-                                      ? NULL
-                                      : "This token only looks: to start, stop or delete "
-                                        "runs takes one with the role operator."));
+        http_reply_json(
+            request, 200,
+            json_pack("{s:b, s:b, s:s?}", "operator", (int)may_operate, "demo",
+                      may_operate && !api_demo_refusal(arg), "reason",
+                      may_operate
+                          ? NULL
+                          : "This token can only view. Starting, stopping or deleting "
+                            "runs needs a token with the role operator."));
 }
 
-/* ---- What clients would else keep copies of ---- */
+/* ---- Facts that clients need not copy ---- */
 
 void api_openapi(struct http_request *request, void *arg)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* import.c - files of other benchmarks become runs */
+/* import.c - turns output of other benchmarks into runs */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 #include "server/runs/imported.h"
 #include "server/store/run_listed.h"
 
-#define TEXT_LINES_MAX 100 /* runs that the text tells of */
+#define TEXT_LINES_MAX 100 /* runs listed in a text answer */
 
 /* ---- The answer ---- */
 
@@ -62,7 +62,7 @@ static void put_unread(const json_t *answer, struct buf *out)
         buf_printf(out, "%s\n", json_get_str(item, "detail", "?"));
     }
     if (json_array_size(json_object_get(answer, "runs")) == 0)
-        buf_append_str(out, "no row of a benchmark is in it: nothing is stored\n");
+        buf_append_str(out, "the file contains no benchmark rows: nothing was stored\n");
     else
         buf_printf(out, "%" PRId64 " rows read, %" PRId64 " line%s not\n",
                    json_get_int(answer, "rows", 0), total, total == 1 ? "" : "s");
@@ -108,7 +108,7 @@ static void add_run(json_t *answer, json_t *doc)
     json_decref(doc);
 }
 
-/* One run for each kind of table: those that are alike are its repeats. */
+/* Write one run for each kind of table; tables of the same kind are repeats. */
 static int write_runs(struct task *task, const struct import *import,
                       struct imported *what, json_t *answer, struct error *err)
 {
@@ -143,7 +143,7 @@ static int write_runs(struct task *task, const struct import *import,
     return result;
 }
 
-/* A new reference. */
+/* The labels as an object; a new reference. */
 static json_t *labels_json(const struct param_texts *labels)
 {
     json_t *object = json_object();
@@ -159,7 +159,7 @@ static json_t *labels_json(const struct param_texts *labels)
     return object;
 }
 
-/* The runs of what was read go into a write of the task, and into its answer. */
+/* Add the runs to the task's write and answer. */
 static int make_runs(struct task *task, const struct import *import, json_t *answer,
                      struct error *err)
 {

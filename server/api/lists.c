@@ -137,7 +137,7 @@ int lists_append(enum list list, const json_t *items, enum form form,
     return out->is_cut ? -1 : 0;
 }
 
-/* The answers that runs were to give, for the column of that name. */
+/* Set the column VERDICT to the answers of verdicts that are results. */
 static void add_verdicts(const json_t *runs)
 {
     const json_t *verdict;
@@ -172,7 +172,7 @@ static int write_list(enum list list, const json_t *document,
     }
     if (result)
         return error_set(err, ERROR_UNAVAILABLE,
-                         "the list is too long for a table: take JSON");
+                         "the list is too long for a table: use format=json");
     if (next && format->value == FORM_TEXT)
         buf_printf(out, "# there is more: cursor=%s\n", next);
     return 0;

@@ -22,17 +22,17 @@ enum list {
     LIST_SUSPECTS
 };
 
-/* Append items of the list as a table, behind those that the layout has seen. -1 when
+/* Append items of the list as rows of a table; the layout has the earlier ones. -1 when
  * `out` is full. */
 int lists_append(enum list list, const json_t *items, enum form form,
                  struct columns_layout *layout, struct buf *out);
 
-/* Write {KEY: items, "next": cursor} as the task's answer in that format, with a Link
- * header to the next page, if there is one. -1 with err when the list is too long. */
+/* Write {KEY: items, "next": cursor} as the task's answer in that format. If there is a
+ * next page, add a Link header. -1 with err when the list is too long. */
 int lists_write(struct task *task, enum list list, const json_t *document,
                 const struct params_format *format, struct error *err);
 
-/* Answer with it (takes the document). */
+/* Answer with the document (taken). */
 void lists_reply(struct http_request *request, enum list list,
                  const struct params_format *format, json_t *document);
 

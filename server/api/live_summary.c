@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* live_summary.c - the summary of a run while clients listen */
+/* live_summary.c - the summary of a run while clients follow it */
 #include "server/api/live_summary.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@
 #include "server/summary/summary_json.h"
 
 #define INTERVAL_MS 500
-#define REST_FACTOR 9 /* of the time that a summary takes: it is a tenth of a thread */
+#define REST_FACTOR 9 /* rest 9 times as long as a summary took */
 #define TEXT_MAX ((size_t)256 << 20)
 
 struct summary_listener {
@@ -28,7 +28,7 @@ struct summary_listener {
     struct live_summary *live;
     live_summary_text *take;
     void *arg;
-    bool has_all; /* but for what has changed since the latest summary */
+    bool has_all; /* has everything up to the latest summary */
 };
 
 struct live_summary {
@@ -38,13 +38,13 @@ struct live_summary {
     LIST_HEAD(, summary_listener) listeners;
     struct scheduler_watch *watch;
     uv_timer_t timer;
-    int64_t next_ns;  /* no summary is begun before */
-    int64_t since;    /* the last event of the latest one */
-    bool is_over;     /* the run has ended, and all of it is stored */
-    bool has_changed; /* since a summary was begun */
-    bool is_busy; /* a summary is being made: a thread of the store has what follows */
+    int64_t next_ns;  /* earliest start of the next summary */
+    int64_t since;    /* last event in the latest summary */
+    bool is_over;     /* the run has ended, and everything is stored */
+    bool has_changed; /* since the latest summary began */
+    bool is_busy;     /* a thread of the store makes a summary and uses: */
 
-    json_t *doc; /* of the run, as the scheduler has it; NULL: the store knows */
+    json_t *doc; /* the run's, from the scheduler; NULL: read the store */
     bool wants_all, wants_changes, is_last;
     struct buf all, changes;
     int64_t last_event, began_ns;
@@ -71,7 +71,7 @@ static void close_when_idle(struct live_summary *live)
     uv_close((uv_handle_t *)&live->timer, on_timer_closed);
 }
 
-/* ---- When ---- */
+/* ---- Timing ---- */
 
 static void schedule(struct live_summary *live)
 {
@@ -102,7 +102,7 @@ static void rest(struct live_summary *live, int64_t took_ns)
 
 /* ---- On the store's thread ---- */
 
-/* The combinations that have changed series or figures, as summary_answer has them. */
+/* The combinations with changed series or figures, as in a summary's answer. */
 static json_t *combinations_of(const struct summary *summary, int64_t since,
                                const json_t *doc)
 {
@@ -126,7 +126,7 @@ static json_t *combinations_of(const struct summary *summary, int64_t since,
     return some;
 }
 
-/* An event's data is a line; within strings JSON has no line breaks. */
+/* An event's data must be one line. JSON has line breaks only outside strings. */
 static void join_lines(struct buf *text, size_t from)
 {
     for (size_t i = from; i < text->len; i++)
@@ -181,14 +181,15 @@ static int make(sqlite3 *db, void *arg, struct error *err)
     if (live->wants_changes)
         result |= put_text(live, summary, live->since, &live->changes);
     summary_destroy(summary);
-    json_decref(live->doc); /* long for the loop */
+    json_decref(live->doc); /* too slow for the loop */
     live->doc = NULL;
     return result ? error_set(err, ERROR_LIMIT, "the summary is too long") : 0;
 }
 
 /* ---- On the loop ---- */
 
-/* In the end everybody gets all: of a long series the points that are kept may differ. */
+/* The last summary is complete for everybody: in a long series, other points may be kept
+ * now. */
 static void tell(struct live_summary *live, bool is_failed)
 {
     struct summary_listener *listener = LIST_FIRST(&live->listeners), *next;
@@ -196,7 +197,7 @@ static void tell(struct live_summary *live, bool is_failed)
     for (; listener; listener = next) {
         bool wants_all = live->is_last || !listener->has_all;
         const struct buf *text = wants_all ? &live->all : &live->changes;
-        /* One that came while the summary was made waits for the next one. */
+        /* A listener that joined meanwhile waits for the next summary. */
         bool is_made = !is_failed && text->len > 0;
 
         next = LIST_NEXT(listener, entry);
@@ -218,7 +219,7 @@ static void on_made(void *arg, const struct error *err)
 
     live->is_busy = false;
     if (err)
-        log_warn("run %s: can't sum up its results: %s", live->run, err->text);
+        log_warn("run %s: cannot summarize its results: %s", live->run, err->text);
     else
         live->since = live->last_event;
     rest(live, clock_monotonic_ns() - live->began_ns);
@@ -253,7 +254,7 @@ static void begin(struct live_summary *live)
     store_do(live->api->store, make, on_made, live);
 }
 
-/* ---- Who listens ---- */
+/* ---- Listeners ---- */
 
 static struct live_summary *find(struct api *api, const char *run)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* live_summary.h - the summary of a run while clients listen: computed on the store's
- * thread when something has changed, and sent as what has changed */
+/* live_summary.h - the summary of a run while clients follow it: computed on a thread of
+ * the store when something has changed, and sent as changes */
 #ifndef RINGBENCH_SERVER_API_LIVE_SUMMARY_H
 #define RINGBENCH_SERVER_API_LIVE_SUMMARY_H
 
@@ -8,13 +8,13 @@
 
 struct summary_listener;
 
-/* Gets a Server-Sent Event `summary` as text, NULL where the summary could not be made.
- * is_last: the run has ended, and the listener is gone. Returns whether it could take the
- * text: if not, it gets all of the summary the next time. */
+/* Receives a Server-Sent Event `summary` as text; NULL if the summary failed. is_last:
+ * the run has ended, and the listener is freed. Returns false if it could not take the
+ * text: the next one is then complete. */
 typedef bool live_summary_text(void *arg, const struct buf *text, bool is_last);
 
-/* Call `take` with all of the run's summary soon, and then with what has changed, until
- * the run has ended or the listener leaves. */
+/* Call `take` soon with the run's complete summary, then with changes, until the run ends
+ * or live_summary_leave is called. */
 struct summary_listener *live_summary_listen(struct api *api, const char *run,
                                              live_summary_text *take, void *arg);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* logs.c - what a run's workers printed */
+/* logs.c - the output of a run's workers */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,10 +10,10 @@
 #include "server/api/handlers.h"
 #include "server/api/task.h"
 
-#define LINES_BYTES_MAX ((size_t)64 << 20) /* a page is 1 MiB and an entry */
+#define LINES_BYTES_MAX ((size_t)64 << 20) /* a page is 1 MiB plus an entry */
 
-/* What a process prints need not be UTF-8, which JSON must be: then its bytes beyond
- * ASCII are shown as question marks. */
+/* Output need not be UTF-8, but JSON must be: if it is not, non-ASCII bytes become
+ * question marks. */
 static json_t *log_text(const char *text, size_t len)
 {
     json_t *value = json_stringn(text, len);
@@ -29,7 +29,7 @@ static json_t *log_text(const char *text, size_t len)
     return value;
 }
 
-/* The entries are members of an array. */
+/* Append the entry as a member of an array. */
 static int put_json(const struct store_log *log, struct buf *out)
 {
     char time[CLOCK_TEXT_MAX];
@@ -45,8 +45,8 @@ static int put_json(const struct store_log *log, struct buf *out)
     return result;
 }
 
-/* An entry may hold several lines; each gets to know where it is from, unless the reader
- * asked for one rank. */
+/* Append each line of the entry, prefixed with its case, rank and stream unless only one
+ * rank is requested. */
 static int put_lines(const struct store_log *log, bool is_one_rank, struct buf *out)
 {
     const char *text = log->text, *end = text + log->len;
@@ -75,7 +75,7 @@ static int put_rank(const struct store_log *log, struct buf *out)
     return put_lines(log, true, out);
 }
 
-/* Whether the run has, or may come to have, the rank and the case that were asked for. */
+/* Fail if the run has no such rank or case and cannot get one. */
 static int check_exists(struct task *task, struct error *err)
 {
     const struct logs_params *params = &task->params.logs;

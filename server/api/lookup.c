@@ -14,7 +14,7 @@
 struct lookup {
     struct parked *parked;
     lookup_found *found;
-    json_t *run; /* as it is in memory or, then, as it was read */
+    json_t *run; /* from memory; replaced by the stored one if NULL */
     char id[64];
 };
 

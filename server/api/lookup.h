@@ -5,16 +5,16 @@
 
 #include "server/api/api.h"
 
-/* Called with a request that must now be answered; run is borrowed. */
+/* Must answer the request; run is borrowed. */
 typedef void lookup_found(struct api *api, struct http_request *request, json_t *run);
 
-/* Find a run (id is copied) and go on with `found`; answer 404 when there is none. When
- * the client leaves first, nothing happens. */
+/* Find a run (id is copied) and call `found`; answer 404 if there is none. If the client
+ * leaves first, `found` is not called. */
 void lookup_run(struct api *api, struct http_request *request, const char *id,
                 lookup_found *found);
 
-/* The same with no more than the "id" of a run that has not ended, which needs no other
- * thread: a thousand clients may come back at the same time. */
+/* The same, but the document of an unfinished run has only "id". No other thread is
+ * needed, because a thousand clients may reconnect at once. */
 void lookup_id(struct api *api, struct http_request *request, const char *id,
                lookup_found *found);
 

@@ -41,7 +41,7 @@ static void sample(struct buf *out, const char *name, const char *label,
     buf_printf(out, "%s{%s=\"%s\"} %.15g\n", name, label, label_value, value);
 }
 
-/* The samples of a histogram; label: NULL, or one with its value. */
+/* The samples of a histogram; label: NULL, or NAME="VALUE". */
 static void put_histogram(struct buf *out, const char *name, const char *label,
                           const struct histogram *histogram, histogram_bounds bounds)
 {
@@ -132,7 +132,7 @@ static void put_store(const struct api *api, struct buf *out)
                   histogram_quick);
 }
 
-/* A label's value, with what the format escapes. */
+/* A label with its value escaped for the format. */
 static void put_label(struct buf *out, const char *name, const char *value)
 {
     buf_printf(out, "%s=\"", name);
@@ -152,7 +152,7 @@ static void put_check_labels(struct buf *out, const char *name, const json_t *ch
     put_label(out, "check", json_get_str(check, "check", ""));
 }
 
-/* A set of states: one of the answers of a check is 1. */
+/* For each check, the sample of its last answer is 1, those of other answers 0. */
 static void put_checks(const struct api *api, struct buf *out)
 {
     static const enum verdict_answer answers[] = {VERDICT_PASS, VERDICT_FAIL,
@@ -180,7 +180,7 @@ static void put_checks(const struct api *api, struct buf *out)
     }
 }
 
-/* What the figures of bands are called, and how they become base units. */
+/* Names of bands' figures, and their factors to base units. */
 static const struct {
     const char *name, *help;
     double factor;
@@ -226,7 +226,7 @@ static void put_figures(const struct api *api, struct buf *out)
 
 /* ---- Watches ---- */
 
-#define WATCH_NODES_MAX 1000 /* over all watches; each has up to five samples */
+#define WATCH_NODES_MAX 1000 /* of all watches; each has up to five samples */
 
 static void put_watch_labels(struct buf *out, const char *name, const json_t *watch,
                              const json_t *node)
@@ -237,7 +237,7 @@ static void put_watch_labels(struct buf *out, const char *name, const json_t *wa
     put_label(out, "node", json_get_str(node, "name", ""));
 }
 
-/* Its level in base units, and the interval in which an unchanged one falls. */
+/* The node's level in base units, and the interval in which an unchanged level falls. */
 static void put_level(struct buf *out, const json_t *watch, const json_t *node)
 {
     static const char *const values[] = {"level", "low", "high"};
@@ -285,7 +285,7 @@ static const struct {
      put_stale},
 };
 
-/* The documents of watches with their nodes, as many as there are samples for. */
+/* Documents of watches with their nodes, until WATCH_NODES_MAX nodes are reached. */
 static json_t *whole_watches(const struct api *api, const json_t *list)
 {
     json_t *whole = json_array(), *watch;
@@ -380,7 +380,7 @@ static void put_http(const struct api *api, struct buf *out)
     single(out, "ringbench_http_streams", "gauge", "Open streams.", (double)c.streams);
 }
 
-/* One gauge of what the cases' stores and the standing store have now. */
+/* A gauge with a sample for the cases' stores and one for the standing store. */
 static void put_usage(struct buf *out, const char *name, const char *help, size_t cases,
                       size_t standing)
 {
@@ -420,7 +420,7 @@ static void put_rendezvous(const struct api *api, struct buf *out)
                tcpstore_refusal_name((enum tcpstore_refusal)i), (double)c.refused[i]);
 }
 
-/* The second field of statm: pages in memory. */
+/* The second field of statm is the number of resident pages. */
 static double resident_bytes(void)
 {
     FILE *file = fopen("/proc/self/statm", "re");
@@ -434,7 +434,7 @@ static double resident_bytes(void)
     return field ? strtod(field, NULL) * (double)sysconf(_SC_PAGESIZE) : 0.0;
 }
 
-/* From Linux 6.2 on the folder's size says how many there are: to count ten thousand
+/* Since Linux 6.2, the folder's size is the number of descriptors. Counting ten thousand
  * takes the loop 10 ms. */
 static double open_descriptors(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nodes.c - the nodes, and the rendezvous stores of the cases that run on them */
+/* nodes.c - nodes, rendezvous stores, programs */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 
 /* ---- The list of nodes, in steps ---- */
 
-#define PAGE_BYTES ((size_t)128 << 10) /* a ms or so to make */
+#define PAGE_BYTES ((size_t)128 << 10) /* takes about a millisecond */
 
 struct node_pages {
     const struct api *api;
@@ -26,7 +26,7 @@ struct node_pages {
     const struct params_format *format;
     bool has_inventory;
     struct columns_layout layout;
-    char last[256]; /* name that was sent last */
+    char last[256]; /* name of the last node sent */
 };
 
 static json_t *next_page(const struct node_pages *pages, bool *is_more)
@@ -43,41 +43,34 @@ static void on_gone(void *data)
     free(pages);
 }
 
-static int append_json(const struct node_pages *pages, const json_t *nodes,
-                       struct buf *out)
+static void append_json(const struct node_pages *pages, const json_t *nodes,
+                        struct buf *out)
 {
-    int result = 0;
-
     if (!pages->last[0])
         buf_append_str(out, "{\"nodes\":[");
-    for (size_t i = 0; i < json_array_size(nodes) && !result; i++) {
+    for (size_t i = 0; i < json_array_size(nodes); i++) {
         if (pages->last[0] || i > 0)
             buf_append_str(out, ",");
-        result = json_append(json_array_get(nodes, i), out);
+        json_append(json_array_get(nodes, i), out);
     }
-    return result;
 }
 
-/* -1: memory is out. */
-static int write_page(struct node_pages *pages, const json_t *nodes)
+static void write_page(struct node_pages *pages, const json_t *nodes)
 {
     size_t n = json_array_size(nodes);
     struct buf out;
-    int result;
 
     buf_init(&out, SIZE_MAX);
     if (pages->format->value == FORM_JSON)
-        result = append_json(pages, nodes, &out);
+        append_json(pages, nodes, &out);
     else
-        result = lists_append(LIST_NODES, nodes, (enum form)pages->format->value,
-                              &pages->layout, &out);
-    if (result == 0)
-        http_stream_write(pages->stream, out.data, out.len);
+        lists_append(LIST_NODES, nodes, (enum form)pages->format->value, &pages->layout,
+                     &out);
+    http_stream_write(pages->stream, out.data, out.len);
     if (n > 0)
         snprintf(pages->last, sizeof(pages->last), "%s",
                  json_get_str(json_array_get(nodes, n - 1), "name", ""));
     buf_release(&out);
-    return result;
 }
 
 static void on_drained(void *data)
@@ -85,22 +78,18 @@ static void on_drained(void *data)
     struct node_pages *pages = data;
     bool is_more = false;
     json_t *nodes = next_page(pages, &is_more);
-    int result = nodes ? write_page(pages, nodes) : -1;
 
+    write_page(pages, nodes);
     json_decref(nodes);
-    if (result == 0 && is_more)
+    if (is_more)
         return;
-    if (result == 0) {
-        if (pages->format->value == FORM_JSON)
-            http_stream_write(pages->stream, "]}", 2);
-        http_stream_end(pages->stream);
-    } else {
-        http_stream_abort(pages->stream);
-    }
+    if (pages->format->value == FORM_JSON)
+        http_stream_write(pages->stream, "]}", 2);
+    http_stream_end(pages->stream);
     free(pages);
 }
 
-/* These first (taken), and the others page by page. */
+/* Send these nodes (taken) first, then the others page by page. */
 static void stream_pages(struct http_request *request, const struct node_pages *form,
                          json_t *nodes)
 {
@@ -114,16 +103,13 @@ static void stream_pages(struct http_request *request, const struct node_pages *
         free(pages);
     } else {
         http_stream_on_drain(pages->stream, on_drained);
-        if (write_page(pages, nodes)) {
-            http_stream_abort(pages->stream);
-            free(pages);
-        }
+        write_page(pages, nodes);
     }
     json_decref(nodes);
 }
 
-/* Answer with all nodes: some at once, and page after page of the others as the client
- * reads. */
+/* Answer with all nodes. If they exceed one page, send the next page when the client has
+ * read the previous one. */
 static void node_pages_reply(struct http_request *request, const struct api *api,
                              const struct nodes_params *params)
 {
@@ -194,7 +180,7 @@ static int judge_nodes(sqlite3 *db, struct task *task, struct error *err)
     return result ? task_too_large(err) : 0;
 }
 
-/* Of a node, beside all that are alive, or without a name of these. */
+/* Check one node against all live ones, or without a name all of them. */
 void api_preflight(struct http_request *request, void *arg)
 {
     const struct api *api = arg;

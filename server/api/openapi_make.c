@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* openapi_make.c - part of the build: openapi.json in full: openapi_make IN TEXTS OUT
+/* openapi_make.c - part of the build: completes openapi.json: openapi_make IN TEXTS OUT
  *
- * Tables complete the source: the fields of the run spec and its thresholds, rows and
- * figures, the parameters of routes, the sentences of verdicts, and the standard errors.
- * Each operation lists its own "errors" in place of these responses. Schemas have a short
- * notation (openapi_schema.h), also those of bodies, whose media types are keys: "json",
- * "text". openapi_texts.h is about TEXTS.
- */
+ * Tables add the run spec's fields and thresholds, rows and figures, parameters of
+ * routes, sentences of verdicts, and standard errors. Each operation lists its standard
+ * errors as "errors". Schemas have a short notation (openapi_schema.h). Bodies use media
+ * types as keys: "json", "text". TEXTS is described in openapi_texts.h. */
 #include <ctype.h>
 #include <jansson.h>
 #include <stdbool.h>
@@ -25,7 +23,7 @@
 
 /* ---- Rows and figures ---- */
 
-/* The names in a list of the served facts, which are objects with a name or names. */
+/* The names in one of the lists of GET /api/v1/collectives. */
 static json_t *names_of(const char *list)
 {
     json_t *all = collective_json(), *names = json_array(), *item;
@@ -93,7 +91,7 @@ static json_t *schema_of(const struct row_field *field)
     return schema;
 }
 
-/* Complete the schema with the fields that `any` have, and `each` must. */
+/* Set the schema's properties (uses in `any`) and its required ones (uses in `each`). */
 static void complete(json_t *schema, unsigned any, unsigned each)
 {
     json_t *properties = json_object(), *required = json_array();
@@ -151,7 +149,7 @@ static json_t *integers_of(int64_t least, int64_t most)
     return schema;
 }
 
-/* A whole number where it is one: 10000 rather than 10000.0. */
+/* Whole numbers as integers: 10000, not 10000.0. */
 static json_t *real_of(double value)
 {
     return value == (double)(long)value ? json_integer((json_int_t)value)
@@ -168,7 +166,7 @@ static json_t *list_of(const struct spec_field *field)
     return schema;
 }
 
-/* The facts that a field's table entry has; a new reference. */
+/* The schema of a field as far as its table entry defines it; a new reference. */
 static json_t *facts_of(const struct spec_field *field)
 {
     if (field->kind == &spec_integer)
@@ -191,7 +189,7 @@ static json_t *facts_of(const struct spec_field *field)
     return json_object();
 }
 
-/* The schema itself, or its choice, that has "fields". */
+/* The schema, or the one of its "oneOf", that has "fields". */
 static json_t *place_of_fields(json_t *schema)
 {
     json_t *choices = json_object_get(schema, "oneOf"), *choice;
@@ -203,7 +201,7 @@ static json_t *place_of_fields(json_t *schema)
     return schema;
 }
 
-/* Make the schema's "fields" the properties of an object that has these fields. */
+/* Turn "fields" into properties, and add those of the table. */
 static void complete_fields(json_t *schema, const struct spec_fields *fields)
 {
     json_t *said = json_incref(json_object_get(schema, "fields"));
@@ -239,7 +237,7 @@ static void complete_fields(json_t *schema, const struct spec_fields *fields)
     json_decref(required);
 }
 
-/* The first rule is that a program goes without the fields of a measurement. */
+/* The first rule of "allOf": a program excludes the fields of a measurement. */
 static void complete_program_rule(json_t *spec)
 {
     json_t *rule = json_array_get(json_object_get(spec, "allOf"), 0);
@@ -252,7 +250,7 @@ static void complete_program_rule(json_t *spec)
     json_object_set_new(json_object_get(rule, "then"), "properties", refused);
 }
 
-/* An effective spec requires what each has that comes from such a body. */
+/* The required members are those of the effective spec of this body. */
 static void complete_effective(json_t *schema, const char *text)
 {
     json_t *body = json_loads(text, 0, NULL), *effective, *value;
@@ -325,22 +323,23 @@ static void add_param(json_t *list, const char *name, const char *in, json_t *sc
     json_array_append_new(list, param);
 }
 
-/* The parts of the path in braces. */
+/* Add a parameter for each {name} in the path. */
 static void add_path_params(json_t *list, const char *path)
 {
     static const struct {
         const char *path, *name, *help, *example;
     } known[] = {
         {"/api/v1/runs/", "id", "the run's id", "06cw1x2k3m4n"},
-        {"/api/v1/runs/", "name", "one of its nodes", "node-1"},
-        {"/api/v1/runs/", "digest", "as the list of artifacts has it",
+        {"/api/v1/runs/", "name", "a node of the run", "node-1"},
+        {"/api/v1/runs/", "digest", "the digest in the list of artifacts",
          "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"},
         {"/api/v1/baselines/", "id", "the baseline's id", "1ngh7czw3bqh"},
         {"/api/v1/jobs/", "id", "the job's id", "1ngc13d9jrqf"},
         {"/api/v1/watches/", "id", "the watch's id", "1ngh7cz7692r"},
         {"/api/v1/nodes/", "name", "the node's name", "node-1"},
         {"/api/v1/suspects/", "name", "the node's name", "node-1"},
-        {"/api/v1/agents/", "agent", "as the registration answered", "a-1ngh7cz0k2d4"},
+        {"/api/v1/agents/", "agent", "the id in the registration's answer",
+         "a-1ngh7cz0k2d4"},
     };
 
     for (const char *at = path; (at = strchr(at, '{')); at++) {
@@ -411,22 +410,22 @@ static json_t *params_of(const struct route_params *route, const char *path,
 static const struct {
     const char *status, *name, *description;
 } errors[] = {
-    {"400", "BadRequest", "Malformed: the detail says what"},
+    {"400", "BadRequest", "The request is malformed; the detail names the error"},
     {"401", "Unauthorized", "No valid bearer token"},
     {"403", "Forbidden", "The token's role, the Host or the Origin does not allow it"},
-    {"404", "NotFound", "There is no such thing"},
+    {"404", "NotFound", "Not found"},
     {"406", "NotAcceptable",
-     "No format that the Accept header allows; the detail lists the choices"},
-    {"409", "Conflict", "Its state forbids this"},
-    {"413", "TooLarge", "The body is too large, in bytes or in what they spell"},
-    {"422", "Unprocessable", "Understood but wrong; errors name the fields"},
-    {"503", "Unavailable", "Not now; try again later"},
+     "The Accept header allows no available format; the detail lists them"},
+    {"409", "Conflict", "The resource's state does not allow this"},
+    {"413", "TooLarge", "The body is too large, in bytes or in JSON values"},
+    {"422", "Unprocessable", "Well-formed but invalid; errors name the fields"},
+    {"503", "Unavailable", "Unavailable; try again later"},
     {"default", "Other", "Any other error"},
 };
 
 #define ERRORS (sizeof(errors) / sizeof(errors[0]))
 
-/* Media types that are keys become the content. */
+/* Replace keys that are media types by "content". */
 static void complete_content(json_t *body)
 {
     static const char *const types[][2] = {
@@ -457,7 +456,7 @@ static void complete_content(json_t *body)
     json_decref(content);
 }
 
-/* Beside JSON, formats of the route that the response does not describe are texts. */
+/* A format of the route that the response does not describe is a text. */
 static void add_formats(const struct route_params *route, json_t *responses)
 {
     json_t *body = json_object_get(responses, "200");
@@ -469,7 +468,7 @@ static void add_formats(const struct route_params *route, json_t *responses)
             json_object_set_new(body, route->formats[i].name, json_string("string"));
 }
 
-/* Every operation has the last; all that need a token have 401 and 403. */
+/* Every operation has the error "default". Those that need a token have 401 and 403. */
 static bool has_error(const json_t *operation, const json_t *listed, size_t error)
 {
     int status = atoi(errors[error].status);
@@ -575,7 +574,7 @@ static json_t *templates_of(enum verdict_kind kind)
     json_t *out = json_array();
 
     for (int i = 0; i < MESSAGES; i++) {
-        bool is_told = messages[i].kind != kind; /* answers may share one */
+        bool is_told = messages[i].kind != kind; /* answers may share a text */
 
         for (int k = 0; k < i && !is_told; k++)
             is_told = strcmp(messages[k].text, messages[i].text) == 0;
@@ -596,18 +595,19 @@ static json_t *answers_of(enum verdict_kind kind)
     return out;
 }
 
-static const char quiet[] = "boolean: true if the answer is no news";
+static const char quiet[] = "boolean: true if the answer needs no attention";
 
-/* "GateVerdict" of a kind; "GateEvidence", which the source may have, is its evidence.
- * The sentence has the templates that it may be made of (server/finding/template.h). */
+/* The schema "KINDVerdict". Its evidence is the source's "KINDEvidence", if there is one.
+ * `x-templates` lists the sentences' templates (server/finding/template.h). */
 static json_t *verdict_schema(enum verdict_kind kind, const char *evidence)
 {
     return json_pack("{s:s, s:{s:{s:s}, s:{s:s, s:o}, s:{s:s, s:o}, s:s, s:s, s:s}}",
                      "description", verdict_kind_about(kind), "closed", "kind", "const",
                      verdict_kind_name(kind), "answer", "type", "string", "enum",
                      answers_of(kind), "sentence", "type", "string", "x-templates",
-                     templates_of(kind), "nodes", "[string]: that the answer names",
-                     "quiet?", quiet, "evidence", evidence);
+                     templates_of(kind), "nodes",
+                     "[string]: the nodes that the answer names", "quiet?", quiet,
+                     "evidence", evidence);
 }
 
 static void add_verdicts(json_t *schemas)

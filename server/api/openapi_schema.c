@@ -42,7 +42,7 @@ static json_t *enum_of(char *words)
 
 static json_t *schema_of_type(char *type);
 
-/* "[TYPE]" or "{TYPE}" */
+/* [TYPE] or {TYPE}. */
 static json_t *container_of(char *type)
 {
     bool is_array = *type == '[';
@@ -96,7 +96,7 @@ static json_t *schema_of_type(char *type)
     return or_null(plain_schema(type));
 }
 
-/* "TYPE: description"; without a TYPE it is the description alone. */
+/* "TYPE: description"; TYPE may be empty. */
 static json_t *schema_of_text(const char *text)
 {
     const char *colon = strstr(text, ": ");
@@ -140,7 +140,7 @@ static void add_members(json_t *schema, json_t *members, const json_t *known)
     }
 }
 
-/* "closed", "open", and these with a question mark. */
+/* key: "closed" or "open", which may end with a question mark. */
 static void set_object(json_t *schema, const char *key, json_t *members,
                        const json_t *known)
 {
@@ -180,7 +180,7 @@ static void set_like(json_t *schema, json_t *source, const json_t *known)
 
 enum place { PLACE_OTHER, PLACE_SCHEMA, PLACE_SCHEMAS, PLACE_MEMBERS };
 
-/* Where schemas stand within a schema. */
+/* The kind of value that a key of a schema has. */
 static enum place place_of(const char *key)
 {
     static const struct {

@@ -12,8 +12,8 @@
 struct descriptions {
     const json_t *document;
     const json_t *fields;
-    json_t *used;       /* names of fields */
-    const char *schema; /* that the walk is in, or "" */
+    json_t *used;       /* names of used fields */
+    const char *schema; /* name of the current schema, or "" */
 };
 
 static bool is_described(const struct descriptions *all, const json_t *member)
@@ -45,8 +45,8 @@ static void describe(const struct descriptions *all, const char *name, json_t *m
     json_object_set_new(all->used, key, json_true());
 }
 
-/* Describe the members of all schemas in a part of the document, and its parameters.
- * Conditions constrain members that are described elsewhere. */
+/* Describe the parameters and the members of all schemas in a part of the document.
+ * Conditions ("if", "then") are skipped: their members are described elsewhere. */
 static void describe_all(const struct descriptions *all, json_t *part)
 {
     static const char *const no_schemas[] = {"example", "examples", "enum", "const",
@@ -91,7 +91,7 @@ static void describe_members(json_t *document, json_t *fields)
     describe_all(&all, json_object_get(components, "responses"));
     json_object_foreach (fields, name, text)
         if (!json_object_get(all.used, name))
-            fprintf(stderr, "openapi_make: nothing needs the description of %s\n", name);
+            fprintf(stderr, "openapi_make: unused description: %s\n", name);
     if (json_object_size(all.used) < json_object_size(fields))
         exit(1);
     json_decref(all.used);
@@ -110,7 +110,7 @@ static json_t *example_place(json_t *body, const json_t *example)
                                            : NULL;
 }
 
-/* The first response of a success that has content. */
+/* The first successful response with content. */
 static json_t *success_of(json_t *operation)
 {
     const char *status;
@@ -142,7 +142,7 @@ static void add_examples(json_t *paths, const json_t *examples)
         }
     }
     if (n != json_object_size(examples)) {
-        fprintf(stderr, "openapi_make: an example is of no operation\n");
+        fprintf(stderr, "openapi_make: an example belongs to no operation\n");
         exit(1);
     }
 }

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* openapi_texts.h - part of the build: what openapi.json has for readers alone
+/* openapi_texts.h - part of the build: examples and descriptions for openapi.json
  *
- * "examples": by operationId one of its "body" or of its "answer"; a text is one of
- * text/plain where there is that, else the first media type has it. "fields":
- * descriptions of members and parameters that have none of their own, by name, or by
+ * "examples": by operationId an example of its "body" or of its "answer". A text is an
+ * example of text/plain if the operation has that, else of the first media type.
+ * "fields": descriptions of members and parameters without their own, by name, or by
  * "Schema.name" where the name has another meaning. */
 #ifndef RINGBENCH_SERVER_API_OPENAPI_TEXTS_H
 #define RINGBENCH_SERVER_API_OPENAPI_TEXTS_H
 
 #include <jansson.h>
 
-/* Add them to a document that is complete otherwise. A text that nothing needs ends the
- * build. */
+/* Add them to an otherwise complete document. An unused text fails the build. */
 void openapi_add_texts(json_t *document, json_t *texts);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* param.h - a query parameter as an entry of a table: params.c reads a request by it, and
- * openapi_make.c describes it in openapi.json */
+/* param.h - a query parameter as an entry of a table, from which params.c reads a request
+ * and openapi_make.c describes the API */
 #ifndef RINGBENCH_SERVER_API_PARAM_H
 #define RINGBENCH_SERVER_API_PARAM_H
 
@@ -14,13 +14,13 @@ enum param_kind {
     PARAM_INTEGER, /* int64_t */
     PARAM_REAL,    /* double */
     PARAM_FLAG,    /* bool */
-    PARAM_CHOICE,  /* an enum: the place in `choices` or `names` */
+    PARAM_CHOICE,  /* an enum: the index in `choices` or `names` */
     PARAM_TEXT,    /* const char *, NULL if absent */
-    PARAM_LINE,    /* const char *, of 1 to max bytes without line breaks; required */
+    PARAM_LINE,    /* const char *, 1 to max bytes without line breaks; required */
     PARAM_TIME,    /* int64_t, milliseconds; 0 if absent */
-    /* Repeatable, at most max times, a struct param_texts. With a max of 0 the handler
-     * reads them itself. */
-    PARAM_TEXTS, /* of `choices`, if there are any */
+    /* Repeatable, at most max times, a struct param_texts. With max 0, the handler reads
+     * the values itself. */
+    PARAM_TEXTS, /* of `choices`, if set */
     PARAM_LABELS /* KEY=VALUE */
 };
 
@@ -35,18 +35,18 @@ struct param {
     const char *name;
     const char *help; /* or NULL */
     enum param_kind kind;
-    size_t offset; /* of the value in the struct that the route's handler reads */
+    size_t offset; /* of the value in the handler's struct */
     int64_t min, max;
-    int64_t absent; /* an integer's or choice's value without parameter and default */
+    int64_t absent; /* value of an integer or choice if absent without default */
     double least, most;
-    const char *usual;          /* the default, as in a request; NULL: none */
+    const char *usual;          /* default, as in a request; NULL: none */
     const char *const *choices; /* ends with NULL */
     const struct spec_names *names;
-    const char *schema; /* of openapi.json, for a text; NULL: any */
-    bool is_required;   /* for openapi.json: the handler says what is missing */
+    const char *schema; /* schema of a text; NULL: any */
+    bool is_required;   /* for openapi.json; the handler checks it */
 };
 
-/* A form in which a resource comes. */
+/* A format of a resource. */
 struct params_format {
     const char *name; /* as in ?format= */
     const char *type; /* media type, as in Accept */
@@ -55,7 +55,7 @@ struct params_format {
 
 struct route_params {
     const char *method, *pattern;        /* as in the table of routes */
-    const char *type;                    /* the only media type of the answer, or: */
+    const char *type;                    /* the answer's only media type, or: */
     const struct params_format *formats; /* ends with a NULL name */
     const char *format_help;             /* or NULL */
     size_t format_offset;                /* of a const struct params_format * */

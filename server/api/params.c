@@ -19,7 +19,7 @@ int params_parse_integer(const char *text, int64_t min, int64_t max, int64_t *va
     long long number;
     char *end;
 
-    /* strtoll would let through spaces and a plus sign. */
+    /* strtoll accepts spaces and a plus sign. */
     if (!isdigit((unsigned char)*text) && *text != '-')
         return -1;
     errno = 0;
@@ -76,8 +76,8 @@ static bool read_flag(struct http_request *request, const struct param *param,
     return refuse(request, 400, param, "0 or 1");
 }
 
-/* The place of the text among the parameter's words; -1: it is none of them, which
- * must_be lists then. */
+/* The index of the text among the parameter's words. -1 if it is none of them; must_be
+ * then lists them. */
 static int find_word(const struct param *param, const char *text, struct buf *must_be)
 {
     const char *word;
@@ -149,7 +149,7 @@ static bool read_time(struct http_request *request, const struct param *param,
 struct texts_reading {
     const struct param *param;
     struct param_texts *texts;
-    const char *bad; /* NULL: none is */
+    const char *bad; /* an invalid value, or NULL */
 };
 
 static void take_text(void *arg, const char *text)

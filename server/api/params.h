@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* params.h - query parameters, the body and the choice of a format. Calls that get a
- * request return false or NULL after they have answered it with a problem document. */
+/* params.h - query parameters, the body and the format of an answer. Functions that get a
+ * request return false or NULL after answering it with a problem document. */
 #ifndef RINGBENCH_SERVER_API_PARAMS_H
 #define RINGBENCH_SERVER_API_PARAMS_H
 
@@ -13,41 +13,40 @@
 #include "server/api/param.h"
 #include "server/http/http.h"
 
-/* Whether a text has 1 to max bytes that one line shows. */
+/* True if a text has 1 to max bytes and no control characters. */
 bool params_is_line(const char *text, size_t max);
 
-/* Parse a whole decimal number within min..max; -1 if it is none. */
+/* Parse a decimal integer within min..max; -1 if it is none. */
 int params_parse_integer(const char *text, int64_t min, int64_t max, int64_t *value);
 
-/* Read the parameters of a route into the struct of its handler: zeroed, or as the table
- * says where they are absent. NULL: the answer is JSON, without parameters. A bad number
- * or flag is a 400, another bad value a 422. */
+/* Read a route's parameters into the zeroed struct of its handler. route NULL: the answer
+ * is JSON, without parameters. A bad number or flag is answered 400, another bad value
+ * 422. */
 bool params_read(struct http_request *request, const struct route_params *route,
                  void *into);
 
-/* What was read as an object by the names of the parameters: a choice is its number, and
- * what is absent and has no number is null. A new reference; NULL if a text is no UTF-8.
- */
+/* The values as an object by parameter name. A choice is its number; an absent text is
+ * null. A new reference; NULL if a text is not UTF-8. */
 json_t *params_json(const struct route_params *route, const void *values);
 
 /* The body as JSON; a new reference. NULL after a 400. */
 json_t *params_body(struct http_request *request);
 
-/* Read the body into a struct by its table of fields. False after a 400, or a 422 that
- * says so and lists what is wrong with which. */
+/* Read the body into a struct by its table of fields. False after a 400, or after a 422
+ * with `refusal` and each wrong field. */
 bool params_read_body(struct http_request *request, const struct spec_fields *fields,
                       void *into, const char *refusal);
 
-/* Choose by ?format= (422 if unknown), else by Accept (406), else the first. The table
- * ends with a NULL name. NULL after an answer. */
+/* Choose a format by ?format= (422 if unknown), else by Accept (406), else the first. The
+ * table ends with a NULL name. NULL after an answer. */
 const struct params_format *params_format(struct http_request *request,
                                           const struct params_format *formats);
 
-/* Answer with what was written in a format of the table; text is UTF-8. */
+/* Answer with text (UTF-8) in a format of the table. */
 void params_reply(struct http_request *request, int status,
                   const struct params_format *format, const struct buf *out);
 
-/* Of a resource that comes in one form only: a 406 if Accept excludes it. */
+/* For a resource with one format: 406 and false if Accept excludes it. */
 bool params_type(struct http_request *request, const char *type);
 
 #define PARAMS_TYPE_MAX 64

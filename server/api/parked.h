@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parked.h - a request whose answer waits for something else; its client may leave */
+/* parked.h - a request whose answer waits for an event; its client may leave meanwhile */
 #ifndef RINGBENCH_SERVER_API_PARKED_H
 #define RINGBENCH_SERVER_API_PARKED_H
 
@@ -13,8 +13,8 @@ struct parked {
 /* Park the request. */
 struct parked *parked_create(struct api *api, struct http_request *request);
 
-/* End the wait: frees `parked` and returns the request, which must now be answered, or
- * NULL when the client has left. */
+/* End the wait: free `parked` and return the request, which must now be answered. NULL if
+ * the client has left. */
 struct http_request *parked_take(struct parked *parked);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report.c - a run as one file to keep and to mail: the page of web/report.html with the
- * run's data in it, and the run as text for who runs no scripts */
+/* report.c - a run as one file to keep or mail: the page of web/report.html with the
+ * run's data, and the run as text for readers without scripts */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,8 @@
 
 #define PAGE_EVENTS 2000
 #define EVENT_BYTES_MAX ((size_t)64 << 20)
-/* A run with more than either has its summary in its report; MANY of run_source.mjs. */
+/* A larger run's report has its summary instead of its events. Same limit as MANY in
+ * run_source.mjs. */
 #define WHOLE_RESULTS_MAX 10000
 #define WHOLE_BYTES_MAX ((size_t)16 << 20)
 #define REPORT_BYTES_MAX ((size_t)256 << 20)
@@ -29,7 +30,7 @@
 
 /* ---- The data ---- */
 
-/* "name": value as it may stand in a script element. */
+/* Append "name": value, escaped for a script element. */
 static int put_member(struct buf *out, const char *name, const json_t *value)
 {
     char *text = json_text(value);
@@ -41,8 +42,8 @@ static int put_member(struct buf *out, const char *name, const json_t *value)
     return result;
 }
 
-/* What the server knows now of the run's nodes, but for their devices: the run's machines
- * have these by kind, and no report is to be megabytes for them. */
+/* The server's documents of the run's nodes without their devices: the run's machines
+ * have these by kind, and they would add megabytes. */
 static json_t *known_nodes(const struct api *api, const json_t *run)
 {
     static const char *const devices[] = {"gpus", "rdma", "net"};
@@ -53,7 +54,8 @@ static json_t *known_nodes(const struct api *api, const json_t *run)
         node = scheduler_node_json(api->scheduler, json_get_str(placed, "name", ""));
         if (!node)
             continue;
-        inventory = json_copy(json_object_get(node, "inventory")); /* shared */
+        /* a copy, because the inventory is shared */
+        inventory = json_copy(json_object_get(node, "inventory"));
         for (size_t k = 0; k < sizeof(devices) / sizeof(devices[0]); k++)
             json_object_del(inventory, devices[k]);
         json_object_set_new(node, "inventory", inventory);
@@ -62,7 +64,7 @@ static json_t *known_nodes(const struct api *api, const json_t *run)
     return nodes;
 }
 
-/* Rows and figures. */
+/* The number of rows and figures. */
 static int64_t results_of(const json_t *run)
 {
     const json_t *metrics = json_object_get(json_object_get(run, "summary"), "metrics");
@@ -75,7 +77,7 @@ static int64_t results_of(const json_t *run)
     return count;
 }
 
-/* The data up to the events or the summary. */
+/* Write the data before the events or the summary. */
 static int begin_data(const char *link, const json_t *nodes, struct buf *data)
 {
     char time[CLOCK_TEXT_MAX];
@@ -119,8 +121,8 @@ static int put_text(struct run_text *writer, const struct store_event *event,
     return 0;
 }
 
-/* The run and its events, as data and as text. Returns 1 when there are too many: then
- * the data are as before, and the text has the first of them. */
+/* Add the run and its events, as data and as text. Returns 1 if there are too many: then
+ * the data are unchanged, and the text has the first ones. */
 static int put_events(sqlite3 *db, const struct task *task, struct run_text *writer,
                       struct buf *data, struct buf *text, struct error *err)
 {
@@ -179,7 +181,7 @@ static int put_summary(sqlite3 *db, const json_t *run, enum summary_by by,
     return result ? task_too_large(err) : 0;
 }
 
-/* Events, unless there are too many, and what the results add up to. */
+/* Add the events, unless there are too many, and the summaries. */
 static int put_run(sqlite3 *db, const struct task *task, struct run_text *writer,
                    struct buf *data, struct buf *text, struct error *err)
 {
@@ -193,7 +195,7 @@ static int put_run(sqlite3 *db, const struct task *task, struct run_text *writer
         return -1;
     if (result == 0)
         buf_append_str(data, "]");
-    else /* The page says so itself; this is for who has only the text. */
+    else /* The page itself notes this; the text needs a line. */
         buf_printf(text,
                    "# The rest is left out here: the run has %lld rows and is %s.\n",
                    (long long)json_get_int(run, "rows_done", 0),
@@ -212,7 +214,7 @@ static void add_headers(struct task *task)
     size_t len;
     const char *stated = report_page_policy(&len);
 
-    /* The last is what a policy inside a page may not say. */
+    /* A policy in the page itself cannot state frame-ancestors. */
     snprintf(policy, sizeof(policy), "%.*s; frame-ancestors 'none'", (int)len, stated);
     snprintf(disposition, sizeof(disposition), "inline; filename=\"ringbench-%s.html\"",
              task->run_id);
@@ -266,8 +268,8 @@ void api_run_report(struct http_request *request, void *arg)
 {
     if (!report_page_exists())
         http_reply_problem(request, 501, NULL,
-                           "this server was built without the web UI (RINGBENCH_UI=OFF), "
-                           "and so without reports; results?format=text has the figures");
+                           "this server has no reports: it was built without the web UI "
+                           "(RINGBENCH_UI=OFF). Use results?format=text instead");
     else
         lookup_run(arg, request, http_request_param(request, "id"), found);
 }

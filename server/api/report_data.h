@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report_data.h - web/report.html as the build made one file of it; the build makes the
- * .c file from that. A byte or so, and no page, without the web UI. */
+/* report_data.h - web/report.html bundled into one file, as bytes; the build makes the .c
+ * file. Without the web UI it is a placeholder. */
 #ifndef RINGBENCH_SERVER_API_REPORT_DATA_H
 #define RINGBENCH_SERVER_API_REPORT_DATA_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report_page.c - the page that a report is */
+/* report_page.c - the page of a report */
 #include "server/api/report_page.h"
 
 #include <string.h>
@@ -18,8 +18,8 @@ static struct span whole_page(void)
     return (struct span){(const char *)report_data, report_data_len};
 }
 
-/* Cut `page` at the first mark: what stands before it is returned, what follows is left.
- * Without the mark, all of it is returned. */
+/* Split `page` at the first mark: return the part before it and leave the part after it.
+ * Without the mark, return everything. */
 static struct span cut(struct span *page, const char *mark)
 {
     const char *at = memmem(page->data, page->len, mark, strlen(mark));
@@ -53,7 +53,7 @@ const char *report_page_policy(size_t *len)
     return policy.data;
 }
 
-/* Append `text`; each of the characters of `special` as its replacement. */
+/* Append `text`, replacing each character of `special` by its replacement. */
 static int put_replaced(struct buf *out, const char *text, size_t len,
                         const char *special, const char *const *replacements)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* results.c - a run's result rows: all as a stream, a page of them, or as the file of
- * NCCL's example tuner plugin */
+/* results.c - a run's result rows: all as a stream, a page, or the file for NCCL's
+ * example tuner plugin */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -33,7 +33,7 @@ static int answer_tuner(sqlite3 *db, struct task *task, struct error *err)
 
 /* ---- A page ---- */
 
-/* Whether the request has one of a page's parameters. */
+/* True if the request has a page's parameter. */
 static bool is_page_asked(const struct results_params *params)
 {
     return params->limit >= 0 || params->after >= 0 || params->case_no >= 0 ||

@@ -41,7 +41,7 @@ static const struct params_format json_or_text[] = {
     {NULL, NULL, 0},
 };
 
-/* Tables, by server/render/columns.h. */
+/* Formats of tables (server/render/columns.h). */
 static const struct params_format table_formats[] = {
     {"json", "application/json", FORM_JSON},
     {"text", "text/plain", FORM_TEXT},
@@ -52,7 +52,7 @@ static const struct params_format table_formats[] = {
 };
 
 static const char next_page[] = "`next` of the previous page";
-static const char last_runs[] = "what alike runs share besides their settings: "
+static const char last_runs[] = "what similar runs share besides their settings: "
                                 "docs/reference/baselines.md";
 
 /* ---- Runs ---- */
@@ -65,12 +65,12 @@ static const char *const orders[] = {"desc", "asc", NULL};
 
 /* clang-format off */
 static const struct param run_list[] = {
-    {"state", "in one of these states", TEXTS(run_list_params, states, 8), .choices = states},
+    {"state", "runs in one of these states", TEXTS(run_list_params, states, 8), .choices = states},
     {"label", "KEY=VALUE; every label given must match", LABELS(run_list_params, labels, RUN_LIST_LABELS_MAX)},
     {"q", "text that the id, the name or the notes contain", TEXT(run_list_params, text)},
     {"node", "a node that took part", TEXT(run_list_params, node)},
     {"suspect", "a node that a verdict of the run blames", TEXT(run_list_params, suspect)},
-    {"judged", "1: only runs with a verdict that names slow nodes, or says that none is slow",
+    {"judged", "1: only runs with a verdict that names slow nodes, or states that none is slow",
      FLAG(run_list_params, is_judged), .usual = "0"},
     {"verdict",
      "an answer of a verdict on the run, such as fail, slow_node or late_rank, or KIND:ANSWER, such as "
@@ -88,7 +88,7 @@ static const struct param run_list[] = {
 
 static const struct param import_list[] = {
     {"collective", "required if the file does not name it", NAME(import_params, collective, &spec_collective_names), .absent = -1},
-    {"ranks", "required if the file does not say how many, or lists only some", INTEGER(import_params, ranks, 1, IMPORT_RANKS_MAX)},
+    {"ranks", "the number of ranks; required if the file lacks it or lists only some", INTEGER(import_params, ranks, 1, IMPORT_RANKS_MAX)},
     {"name", "name of the runs; default: the file's name", TEXT(import_params, name)},
     {"file", "the file's name, shown in events", TEXT(import_params, file)},
     {"label", "KEY=VALUE for the runs; may repeat", LABELS(import_params, labels, PARAM_TEXTS_MAX)},
@@ -219,7 +219,7 @@ static const struct param trends[] = {
     {"run", "only runs that are like this one", TEXT(trends_params, run)},
     {"like", last_runs, CHOICE(trends_params, likeness, run_likeness_names), .usual = "nodes"},
     {"backend", "runs of this backend", TEXT(trends_params, backend)},
-    {"ranks", "runs with so many ranks", INTEGER(trends_params, ranks, 1, INT32_MAX)},
+    {"ranks", "runs with this number of ranks", INTEGER(trends_params, ranks, 1, INT32_MAX)},
     {"since", "runs created at this time or later; UTC, with Z", TIME(trends_params, since_ms)},
     {"until", "runs created before this time; UTC, with Z", TIME(trends_params, until_ms)},
     {"per_line", "the latest N points of each series; 0: all",

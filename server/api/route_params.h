@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* route_params.h - the parameters of each route: the struct in which its handler gets
- * them, and the table by which they are read (params_read) and described (openapi.json)
- */
+/* route_params.h - the parameters of each route: the struct for its handler, and the
+ * table from which they are read (params_read) and described (openapi.json) */
 #ifndef RINGBENCH_SERVER_API_ROUTE_PARAMS_H
 #define RINGBENCH_SERVER_API_ROUTE_PARAMS_H
 
@@ -16,7 +15,7 @@
 #define BASELINE_BY_MAX 200
 #define BASELINE_WHY_MAX 1000
 
-#define FORM_TUNER (-1) /* of results, beside enum event_form */
+#define FORM_TUNER (-1) /* a format of results besides enum event_form */
 
 struct format_params {
     const struct params_format *format;
@@ -25,7 +24,7 @@ extern const struct route_params preflight_route, node_preflight_route, programs
     launchers_route, jobs_route, watches_route, suspects_route, rendezvous_route,
     budget_route;
 
-/* Without parameters, and of another type than JSON. */
+/* Routes without parameters whose answer is not JSON. */
 extern const struct route_params run_delete_route, artifact_route, report_route;
 
 #define RUN_LIST_LABELS_MAX 16
@@ -160,7 +159,7 @@ struct commands_params {
 };
 extern const struct route_params commands_route;
 
-/* All of them; ends with NULL. */
+/* All routes with parameters; ends with NULL. */
 extern const struct route_params *const all_route_params[];
 
 #endif

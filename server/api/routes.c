@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* routes.c - which handler answers what, for whom, and how much it reads */
+/* routes.c - the table of routes: handler, role, and limit of the body */
 #include "server/api/handlers.h"
 #include "server/import/import.h"
 
 #define RUN_BODY_MAX (1 << 20)
-#define REGISTRATION_BODY_MAX (128 << 10) /* a node with 8 GPUs sends some 8 KiB */
+#define REGISTRATION_BODY_MAX (128 << 10) /* a node with 8 GPUs sends about 8 KiB */
 #define EVENTS_BODY_MAX (4 << 20)
 #define BUDGET_BODY_MAX 16384
 #define LEAVE_BODY_MAX 4096
 #define BASELINE_BODY_MAX 8192
 #define EDIT_BODY_MAX 65536
-#define IGNORED_BODY_MAX 4096 /* clients that POST {} where nothing is asked for */
+#define IGNORED_BODY_MAX 4096 /* for clients that POST {} to a route without a body */
 
 static const struct http_route routes[] = {
     {"POST", "/api/v1/runs", ROLE_OPERATOR, RUN_BODY_MAX, api_run_submit},

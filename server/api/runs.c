@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* runs.c - the list of runs, one run, its end and its removal */
+/* runs.c - the list of runs, one run, its cancellation and deletion */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@
 
 #define LIST_BYTES_MAX ((size_t)256 << 20)
 
-/* A run that goes on has moved since its text was stored. */
+/* The stored text of an unfinished run may be old: use the one in memory. */
 static int append_item(const struct task *task, const json_t *item, struct buf *out)
 {
     const char *id = json_get_str(item, "id", "");
@@ -26,8 +26,8 @@ static int append_item(const struct task *task, const json_t *item, struct buf *
     return result;
 }
 
-/* The answer's JSON: texts strung together, since to parse and print them anew would take
- * most of the time of a list. */
+/* Write the list by joining stored texts. Parsing and printing them would take most of a
+ * list's time. */
 static int list_text(const struct task *task, struct buf *out)
 {
     const json_t *item;
@@ -44,7 +44,7 @@ static int list_text(const struct task *task, struct buf *out)
     return buf_append_str(out, "}\n");
 }
 
-/* On the loop, which has the runs that go on. */
+/* On the loop, which has the unfinished runs. */
 static int finish_list(struct task *task, struct error *err)
 {
     const struct params_format *format = task->params.run_list.format;
@@ -133,7 +133,7 @@ static int show_cancelled(sqlite3 *db, struct task *task, struct error *err)
     return show_run(task, err);
 }
 
-/* A run that has ended already needs no more: asking twice is no mistake. */
+/* Cancelling an ended run is no error: clients may retry. */
 void api_run_cancel(struct http_request *request, void *arg)
 {
     struct api *api = arg;

@@ -21,7 +21,7 @@ json_t *spec_request_body(struct http_request *request)
 
     if (strspn(text, " \t\r\n") == len) {
         http_reply_problem(request, 400, NULL,
-                           "the body is empty; {} asks for a run with every default");
+                           "the body is empty: send {} for a run with all defaults");
         return NULL;
     }
     if (json_check_extent(text, len, &err)) {
@@ -31,8 +31,8 @@ json_t *spec_request_body(struct http_request *request)
     return params_body(request);
 }
 
-/* When something else is wrong already, its program is checked by itself: whoever mends
- * the request learns of everything at once. */
+/* If other fields are wrong, still check the program, so that all problems are reported
+ * at once. */
 static void check_program_alone(struct api *api, const json_t *body,
                                 struct problems *problems)
 {
@@ -62,9 +62,9 @@ struct run_spec *spec_request_check(struct api *api, json_t *body,
         return NULL;
     }
     if (spec->fault && !api->allow_faults)
-        problems_add(problems, "/fault",
-                     "this server does not let runs ask workers to misbehave; it must "
-                     "be started with --allow-faults");
+        problems_add(
+            problems, "/fault",
+            "this server does not allow fault injection: start it with --allow-faults");
     else
         jobs_check(api->jobs, spec, problems);
     if (problems->count == before && placement_knows_backend(nodes, spec, problems) &&
@@ -92,16 +92,16 @@ struct run_spec *spec_request_parse(struct api *api, struct http_request *reques
     return spec;
 }
 
-/* ---- Validation: what would become of it, without starting it ---- */
+/* ---- Validation without starting the run ---- */
 
-#define HISTORY_RUNS 32 /* the latest, among which like ones are looked for */
+#define HISTORY_RUNS 32 /* latest runs searched for similar ones */
 
 static void free_spec(void *spec)
 {
     run_spec_destroy(spec);
 }
 
-/* Only a run that has nodes is known to take so long. */
+/* The time is estimated only for a run with nodes. */
 static int add_time(sqlite3 *db, struct task *task, struct error *err)
 {
     const json_t *placement = json_object_get(task->given, "placement");

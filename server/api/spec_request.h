@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* spec_request.h - the run spec in a request's body. Each call with the request answers
- * it when it returns NULL. */
+/* spec_request.h - the run spec in a request's body. A function that gets the request has
+ * answered it if it returns NULL. */
 #ifndef RINGBENCH_SERVER_API_SPEC_REQUEST_H
 #define RINGBENCH_SERVER_API_SPEC_REQUEST_H
 
@@ -10,12 +10,12 @@
 /* The body as JSON; a new reference. NULL after a 400. */
 json_t *spec_request_body(struct http_request *request);
 
-/* The spec, checked also against what this server allows and what its nodes' programs
- * take. NULL after a 422 with each wrong field. */
+/* The spec, also checked against the server's settings and the nodes' programs. NULL
+ * after a 422 with each wrong field. */
 struct run_spec *spec_request_parse(struct api *api, struct http_request *request,
                                     json_t *body);
 
-/* The same, which adds what is wrong in place of an answer. */
+/* The same, but adds the problems instead of answering. */
 struct run_spec *spec_request_check(struct api *api, json_t *body,
                                     struct problems *problems);
 

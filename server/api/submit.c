@@ -21,7 +21,7 @@
 #define KEY_MAX 200
 #define KEY_RULE "Idempotency-Key must be 1 to 200 visible ASCII characters"
 
-/* A run on its way into the store. */
+/* A run that is being stored. */
 struct submission {
     struct parked *parked;
     char key[KEY_MAX + 1]; /* "": none */
@@ -64,7 +64,7 @@ static void answer_known(struct api *api, struct http_request *request, json_t *
     answer(api, request, run, 200);
 }
 
-/* The request's key, "" if it has none. False after an answer. */
+/* Read the request's key, "" if it has none. False after an answer. */
 static bool read_key(struct http_request *request, char key[KEY_MAX + 1])
 {
     const char *text = http_request_header(request, "Idempotency-Key");
@@ -94,7 +94,7 @@ static void refuse_other_body(struct http_request *request)
                        "for a new run");
 }
 
-/* Whether the request repeats one whose run is in the store: then it is answered. */
+/* If the request repeats one whose run is stored, answer it and return true. */
 static bool is_repeated(struct api *api, struct http_request *request, const char *key,
                         const char *hash)
 {
@@ -109,8 +109,8 @@ static bool is_repeated(struct api *api, struct http_request *request, const cha
     return true;
 }
 
-/* The store takes a key once. A request that finds it taken came beside the one whose run
- * it is. */
+/* The store accepts a key once. If it is taken, another request with the key came at the
+ * same time, and this one repeats it. */
 static void on_accepted(void *arg, const struct error *err, const char *run)
 {
     struct submission *submission = arg;
@@ -147,11 +147,12 @@ bool api_can_keep(struct api *api, struct http_request *request)
         return true;
     http_reply_header(request, "Retry-After", "10");
     http_reply_problem(request, 503, NULL,
-                       "nothing new is accepted since it could not be kept: %s", trouble);
+                       "no new data is accepted because it cannot be stored: %s",
+                       trouble);
     return false;
 }
 
-/* group: of the run that this one follows, or NULL. */
+/* group: the preceding run's, or NULL. */
 static void take_body(struct api *api, struct http_request *request, json_t *body,
                       const char *group)
 {
@@ -200,8 +201,8 @@ static void submit_follow_up(struct api *api, struct http_request *request, json
                                "group", NULL));
     else
         http_reply_problem(request, 409, NULL,
-                           "run %s has no follow-up: that is for measurements that have "
-                           "ended, of all of three nodes or more together",
+                           "run %s has no follow-up: only ended measurements across "
+                           "three or more nodes have one",
                            json_get_str(run, "id", "?"));
     json_decref(follow_up);
 }

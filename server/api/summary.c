@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* summary.c - what a page needs to draw a run without reading its events */
+/* summary.c - statistics from which the page draws a run without its events */
 #include <stdlib.h>
 #include <string.h>
 

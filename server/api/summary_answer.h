@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* summary_answer.h - a run's summary as the API answers it */
+/* summary_answer.h - a run's summary as the API's answer */
 #ifndef RINGBENCH_SERVER_API_SUMMARY_ANSWER_H
 #define RINGBENCH_SERVER_API_SUMMARY_ANSWER_H
 
@@ -8,13 +8,12 @@
 #include "common/base/buf.h"
 #include "server/summary/summary.h"
 
-/* The environments and nodes that tell the run's cases apart, by the number of the
- * combination: an array. A new reference. Any thread. */
+/* The environments and nodes that distinguish the run's cases, by combination number: an
+ * array. A new reference. Any thread. */
 json_t *summary_combinations(const json_t *run);
 
-/* Append {"run": ..., "combinations": ..., ...} as docs/reference/api.md has it: run is
- * the document that the summary was asked for with. Any thread. -1 when `out` is full or
- * memory is out. */
+/* Append {"run": ..., "combinations": ..., ...} (docs/reference/api.md). run: the
+ * document that the summary was made with. Any thread. -1 when `out` is full. */
 int summary_answer_write(const json_t *run, const struct summary *summary,
                          struct buf *out);
 

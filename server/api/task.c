@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* task.c - a request that one function answers, on a thread of the store */
+/* task.c - a request that one function answers on a thread of the store */
 #include "server/api/task.h"
 
 #include <stdarg.h>
@@ -158,7 +158,8 @@ static int read_and_work(sqlite3 *db, struct task *task, struct error *err)
     return task->work(db, task, err);
 }
 
-/* On a thread of the store. Freeing a run of ten thousand cases takes long, too. */
+/* On a thread of the store, where the run is also freed: that takes long with ten
+ * thousand cases. */
 static int do_work(sqlite3 *db, void *arg, struct error *err)
 {
     struct task *task = arg;
@@ -182,7 +183,7 @@ static void on_ready(void *arg, const struct error *err)
         store_do_on(task->api->store, task->thread, do_work, on_worked, task);
 }
 
-/* Until the store has all that the documents show. */
+/* Wait until the store has everything that the documents show. */
 static void settle(struct task *task)
 {
     bool is_live = task->needs == TASK_SETTLED_RUN && task->run;
@@ -208,8 +209,8 @@ static bool is_too_many(struct task *task)
         return false;
     http_reply_header(task->request, "Retry-After", "2");
     http_reply_problem(task->request, 503, NULL,
-                       "%d comparisons, reports and imports are under way, which is the "
-                       "most",
+                       "%d comparisons, reports and imports are running, which is the "
+                       "maximum: try again later",
                        TASK_HEAVY_MAX);
     task_free(task);
     return true;
@@ -225,7 +226,7 @@ static void begin(struct task *task)
         settle(task);
 }
 
-/* Queue one that is alone; whether there is none before it. */
+/* Queue a task that must run alone. True if the queue was empty. */
 static bool is_first_alone(struct task *task)
 {
     struct task **last = &task->api->alone;
@@ -246,7 +247,7 @@ void task_run(struct task *task, enum task_run needs, enum store_thread thread,
     task->needs = needs;
     task->thread = thread;
     task->work = work;
-    /* The request stays until the answer, whether its client does or not. */
+    /* The request lives until the answer, even if its client leaves. */
     http_request_park(task->request, NULL, NULL);
     if (task->is_alone && !is_first_alone(task))
         return;
@@ -291,7 +292,7 @@ static void put_encoded(struct buf *out, const char *text)
 
 struct link {
     struct buf out;
-    const char *name; /* of the parameter that is put next */
+    const char *name; /* of the current parameter */
 };
 
 static void put_parameter(void *arg, const char *value)

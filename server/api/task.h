@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* task.h - a request that one function answers, on a thread of the store
+/* task.h - a request that one function answers on a thread of the store
  *
- * The function has a connection to the database, the request's parameters and, for a
- * route of a run, its document. It reads, computes, and fills in the answer. */
+ * The function has a database connection, the request's parameters and, for a route of a
+ * run, its document. It reads, computes, and fills in the answer. */
 #ifndef RINGBENCH_SERVER_API_TASK_H
 #define RINGBENCH_SERVER_API_TASK_H
 
@@ -14,20 +14,21 @@
 #include "server/api/route_params.h"
 #include "server/store/store_work.h"
 
-/* What a task gets of the run that {id} in its path names: nothing; its document, whose
- * cases may be texts (TASK_PACKED_RUN, see run_packed.h) or not; or the document when the
- * store has all that it shows, with `head`. No such run is a 404. */
+/* What a task gets of the run {id} in its path. TASK_PACKED_RUN: its document, whose
+ * cases may be texts (run_packed.h). TASK_RUN: the document. TASK_SETTLED_RUN: the
+ * document and `head`, once the store has everything that the document shows. No such run
+ * is a 404. */
 enum task_run {
     TASK_NO_RUN,
     TASK_PACKED_RUN,
     TASK_RUN,
     TASK_SETTLED_RUN,
-    TASK_SETTLED_RUNS /* none, but the store has what those in `given` show */
+    TASK_SETTLED_RUNS /* none, but the store has all that `given` shows */
 };
 
 struct task {
-    struct api *api;                  /* of the loop's thread */
-    struct http_request *request;     /* path and query may be read */
+    struct api *api;                  /* loop's thread only */
+    struct http_request *request;     /* its path and query may be read */
     const struct route_params *route; /* or NULL */
     union {
         struct format_params any;
@@ -47,65 +48,67 @@ struct task {
         struct trends_params trends;
         struct run_list_params run_list;
     } params;
-    json_t *run;        /* its members may be changed, but nothing in them */
-    int64_t head;       /* the last event that a run under way shows; INT64_MAX: all */
-    const char *run_id; /* that of the path, unless the handler sets another */
+    json_t *run; /* may be modified at the top level only */
+    /* last event that an unfinished run's document shows; INT64_MAX: all */
+    int64_t head;
+    const char *run_id; /* the path's, unless the handler sets another */
 
-    /* If they are set: */
-    const char *values_of;      /* wait until this run's values are made */
-    void *own;                  /* what the handler prepared, */
-    void (*release)(void *own); /* frees `own`; NULL: free() does */
-    json_t *given;              /* the same as JSON */
-    struct store_write *write;  /* set by `work`: the answer waits until it is durable */
-    char *note;                 /* for the log then; freed */
-    int (*finish)(struct task *task, struct error *err); /* after `work`, on the loop */
-    struct problems problems;                            /* beside an error from 400 on */
-    bool is_alone; /* begin it when others like it have been answered */
-    json_t *ended; /* then: ids of runs that the write made, or NULL */
+    /* Optional: */
+    const char *values_of;      /* wait until this run's values are stored */
+    void *own;                  /* the handler's own data */
+    void (*release)(void *own); /* frees `own`; NULL: free() */
+    json_t *given;              /* own data as JSON */
+    struct store_write *write;  /* set by `work`: answer when it is committed */
+    char *note;                 /* logged when it is committed; freed */
+    int (*finish)(struct task *task, struct error *err); /* on the loop after `work` */
+    /* for an error with status >= 400 */
+    struct problems problems;
+    bool is_alone; /* run after other such tasks have been answered */
+    json_t *ended; /* ids of runs that the write made, or NULL */
 
-    int status;       /* 200; with an error from 400 on: that of the problem */
-    const char *type; /* media type; by default the format's */
+    int status;       /* initially 200; from 400 on, the status of the error */
+    const char *type; /* media type; default: the format's */
     struct buf out;
     json_t *headers; /* by name, or NULL */
 
     int (*work)(sqlite3 *db, struct task *task, struct error *err);
     enum task_run needs;
     enum store_thread thread;
-    struct task *next; /* of those that are alone */
+    struct task *next; /* in the queue of tasks that run alone */
 };
 
 typedef int task_work(sqlite3 *db, struct task *task, struct error *err);
 
-/* More tasks than so many on the thread of heavy ones are answered 503. */
+/* Further tasks on STORE_HEAVY are answered 503. */
 #define TASK_HEAVY_MAX 8
 
-/* Read the parameters of the route (NULL: JSON without any) and answer by `work`, on that
+/* Read the route's parameters (NULL: none, and JSON) and answer by `work` on the given
  * thread of the store. */
 void task_start(struct api *api, struct http_request *request,
                 const struct route_params *route, enum task_run needs,
                 enum store_thread thread, task_work *work);
 
-/* The same in two steps. NULL after an answer. */
+/* The same in two steps. task_create returns NULL after an answer. */
 struct task *task_create(struct api *api, struct http_request *request,
                          const struct route_params *route);
 void task_run(struct task *task, enum task_run needs, enum store_thread thread,
               task_work *work);
 
-/* A task that was answered, before task_run. */
+/* Free a task that was answered before task_run. */
 void task_free(struct task *task);
 
-/* ---- For `work`: each returns what it may return ---- */
+/* ---- For `work`: each returns the result that `work` returns ---- */
 
-/* The answer is this JSON (taken). */
+/* Answer with this JSON (taken). */
 int task_json(struct task *task, json_t *json);
 void task_header(struct task *task, const char *name, const char *value);
-/* -1, with a problem of this status. */
+/* Fail with -1 and a problem of this status. */
 int task_refuse(struct task *task, int status, struct error *err, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* Add a Link header with rel="next": this resource with parameter `name` set to `value`,
- * and the route's other parameters that the request has, as they are and as often. */
+/* Add a Link header with rel="next": this resource with parameter `name` set to `value`
+ * and the request's other parameters unchanged. */
 void task_link_next(struct task *task, const char *name, const char *value);
-/* The answer is too large for its limit. */
+/* Fail because the answer exceeds its limit. */
 int task_too_large(struct error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* topology.c - whether NCCL takes the nodes of a run to be alike */
+/* topology.c - whether NCCL sees the same topology on all nodes of a run */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "server/finding/verdict.h"
 #include "server/store/store_artifacts.h"
 
-/* What the nodes' texts, which may be megabytes of XML, come to; a new reference. */
+/* The verdict on the nodes' XML texts, which may be megabytes; a new reference. */
 static json_t *judge(const json_t *list, const char *mark)
 {
     size_t n = json_array_size(list);
@@ -42,8 +42,8 @@ static int answer(sqlite3 *db, struct task *task, struct error *err)
     if (json_array_size(texts) == 0) {
         json_decref(texts);
         return error_set(err, ERROR_NOT_FOUND,
-                         "the run has no topology: \"topology\": \"dump\" asks for it, "
-                         "and NCCL writes it when its ranks have met");
+                         "the run has no topology: set \"topology\": \"dump\" in the "
+                         "spec; NCCL writes it once its ranks have connected");
     }
     verdict = judge(texts, verdict_mark_of(task->run));
     json_decref(texts);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trends.c - what runs came to over time */
+/* trends.c - values of runs over time */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "server/api/task.h"
 #include "server/render/trend_text.h"
 
-/* Names as they were given, separated by commas or by repeating the parameter. */
+/* Add names, separated by commas or by repeating the parameter. */
 static void add_names(void *arg, const char *value)
 {
     json_t *names = arg;
@@ -25,7 +25,7 @@ static void add_names(void *arg, const char *value)
     }
 }
 
-/* NULL: any nodes. To be freed. */
+/* The nodes' names as a text, to be freed; NULL: any nodes. */
 static char *read_nodes(struct http_request *request)
 {
     json_t *names = json_array();
@@ -38,7 +38,7 @@ static char *read_nodes(struct http_request *request)
     return nodes;
 }
 
-/* What the store knows becomes what is shown. */
+/* Replace the store's window and texts by the verdicts on changes. */
 static void finish_page(json_t *page, const struct trend_figure *figure,
                         const struct trends_params *params)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* verdict.c - what a run's checks say, at once or when it has ended */
+/* verdict.c - the verdict of a run's checks, at once or when the run has ended */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +12,8 @@
 #include "server/finding/verdict.h"
 #include "server/render/verdict_text.h"
 
-/* The verdict that was kept, or that of a run that asked for no checks. A new reference;
- * NULL while it goes on. */
+/* The stored verdict, or the one of a run without checks. A new reference; NULL while the
+ * run goes on. */
 static json_t *verdict_of(const json_t *run)
 {
     json_t *kept = verdicts_find(json_object_get(run, "verdicts"), VERDICT_GATE);
@@ -81,7 +81,7 @@ static void on_gone(void *data)
     leave(data);
 }
 
-/* It has ended, or was waited for long enough. */
+/* The run has ended, or the time is over. */
 static void end_wait(struct wait *wait)
 {
     struct http_request *request = wait->request;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* watches.c - specs that the server runs by itself, again and again */
+/* watches.c - specs that the server runs repeatedly */
 #include "server/watches/watches.h"
 
 #include <stdio.h>
@@ -27,7 +27,7 @@ static void reply_watch(const struct api *api, struct http_request *request,
 
 /* ---- Changes ---- */
 
-/* A change on its way to the disk. */
+/* A change that is being stored. */
 struct change {
     struct parked *parked;
     char id[ID_RUN_LENGTH + 1]; /* of the watch */
@@ -62,7 +62,7 @@ static void end_change(void *arg, const struct error *err,
     free(change);
 }
 
-/* id: of the watch; of a node to clear the name. */
+/* id: the watch's; for WATCHES_CLEAR the node's name. */
 static void apply(struct api *api, struct http_request *request, enum watches_change what,
                   const char *id, int status)
 {
