@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* encoding.c - a file as UTF-8, whichever encoding it has */
+/* encoding.c - converts a file of any encoding to UTF-8 */
 #include "server/import/encoding.h"
 
 #include <ctype.h>
@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/memory.h"
+
 #define SAMPLE_MAX 200
 #define REPLACEMENT 0xfffd
 
@@ -17,7 +19,8 @@ static bool has_mark(const char *text, size_t len, const char *mark, size_t n)
     return len >= n && memcmp(text, mark, n) == 0;
 }
 
-/* Without a mark every second byte of a log is NUL. */
+/* True if every second byte, from `first` on, is NUL: UTF-16 without a byte order
+ * mark. */
 static bool has_nul_at(const char *text, size_t len, size_t first)
 {
     size_t n = len < SAMPLE_MAX ? len : SAMPLE_MAX, nul = 0;
@@ -58,7 +61,7 @@ static size_t put_utf8(char *out, uint32_t code)
     return 4;
 }
 
-/* The character at *at, which goes on behind it. */
+/* The character at *at, which moves behind the character. */
 static uint32_t next_code(const char *text, size_t len, size_t *at, bool is_big)
 {
     uint32_t code = unit_at(text + *at, is_big), low;
@@ -75,25 +78,21 @@ static uint32_t next_code(const char *text, size_t len, size_t *at, bool is_big)
     return 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
 }
 
-static int from_utf16(char **text, size_t *len, size_t from, bool is_big,
-                      struct error *err)
+static void from_utf16(char **text, size_t *len, size_t from, bool is_big)
 {
-    char *out = malloc(*len / 2 * 3 + 1);
+    char *out = memory_zeroed(*len / 2 * 3 + 1, 1, "an imported file");
     size_t n = 0;
 
-    if (!out)
-        return error_set(err, ERROR_MEMORY, "out of memory");
     for (size_t at = from; at + 1 < *len;)
         n += put_utf8(out + n, next_code(*text, *len, &at, is_big));
     free(*text);
     *text = out;
     *len = n;
-    return 0;
 }
 
-/* The text in a line of a container's JSON log, such as {"log":"...\n","stream":
- * "stdout"}, behind a collector's time and tag or none. Returns a new reference, or NULL
- * for any other line. */
+/* The text of a line of a container's or journald's JSON log, such as
+ * {"log":"...\n","stream":"stdout"}, with or without a collector's prefix. Returns a new
+ * reference, or NULL for any other line. */
 static json_t *printed(const char *line, size_t len)
 {
     static const char *const keys[] = {"log", "MESSAGE", "message"};
@@ -109,15 +108,14 @@ static json_t *printed(const char *line, size_t len)
     return text;
 }
 
-/* Lines that are none stay as they are. */
-static int from_json_lines(char **text, size_t *len, struct error *err)
+/* Other lines are not changed. */
+static void from_json_lines(char **text, size_t *len)
 {
     const char *at = *text, *end = at + *len;
-    char *out = malloc(*len + 1); /* JSON is longer than what it stands for */
+    /* JSON is longer than its text. */
+    char *out = memory_zeroed(*len + 1, 1, "an imported file");
     size_t n = 0;
 
-    if (!out)
-        return error_set(err, ERROR_MEMORY, "out of memory");
     while (at < end) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));
         size_t length = (size_t)((newline ? newline : end) - at);
@@ -135,10 +133,9 @@ static int from_json_lines(char **text, size_t *len, struct error *err)
     free(*text);
     *text = out;
     *len = n;
-    return 0;
 }
 
-/* Whether the first line is such an object, and not all of the file. */
+/* True if the first line is a JSON log line, and not the whole file. */
 static bool is_json_lines(const char *text, size_t len)
 {
     const char *newline = memchr(text, '\n', len);
@@ -154,23 +151,23 @@ static int decode_utf(char **text, size_t *len, struct error *err)
     if (has_mark(*text, *len, "\xff\xfe\0\0", 4) ||
         has_mark(*text, *len, "\0\0\xfe\xff", 4))
         return error_set(err, ERROR_INVALID,
-                         "the file is UTF-32: UTF-8 or UTF-16 can be read");
-    if (has_mark(*text, *len, "\xff\xfe", 2))
-        return from_utf16(text, len, 2, false, err);
-    if (has_mark(*text, *len, "\xfe\xff", 2))
-        return from_utf16(text, len, 2, true, err);
-    if (has_nul_at(*text, *len, 1))
-        return from_utf16(text, len, 0, false, err);
-    if (has_nul_at(*text, *len, 0))
-        return from_utf16(text, len, 0, true, err);
-    if (has_mark(*text, *len, "\xef\xbb\xbf", 3)) {
+                         "the file is UTF-32: convert it to UTF-8 or UTF-16");
+    if (has_mark(*text, *len, "\xff\xfe", 2)) {
+        from_utf16(text, len, 2, false);
+    } else if (has_mark(*text, *len, "\xfe\xff", 2)) {
+        from_utf16(text, len, 2, true);
+    } else if (has_nul_at(*text, *len, 1)) {
+        from_utf16(text, len, 0, false);
+    } else if (has_nul_at(*text, *len, 0)) {
+        from_utf16(text, len, 0, true);
+    } else if (has_mark(*text, *len, "\xef\xbb\xbf", 3)) {
         memmove(*text, *text + 3, *len - 3);
         *len -= 3;
     }
     return 0;
 }
 
-/* As memmem, faster where the first byte is rare. */
+/* Like memmem, but faster if the first byte is rare. */
 static char *find(char *from, const char *end, const char *what)
 {
     size_t len = strlen(what);
@@ -183,7 +180,7 @@ static char *find(char *from, const char *end, const char *what)
     return NULL;
 }
 
-/* Colours as rsyslog and cat -v write them: "#033[36m", "^[[36m". */
+/* Drop color codes as written by rsyslog and cat -v: "#033[36m", "^[[36m". */
 static void drop_colours(char *text, size_t *len)
 {
     static const char *const starts[] = {"#033[", "^[["};
@@ -208,7 +205,7 @@ static void drop_colours(char *text, size_t *len)
     }
 }
 
-/* Blanks of web pages and tables: U+00A0 and the tab. */
+/* Replace tabs, and U+00A0 of web pages, by spaces. */
 static void plain_blanks(char *text, size_t len)
 {
     char *end = text + len;
@@ -223,8 +220,8 @@ int import_decode(char **text, size_t *len, struct error *err)
 {
     if (decode_utf(text, len, err))
         return -1;
-    if (is_json_lines(*text, *len) && from_json_lines(text, len, err))
-        return -1;
+    if (is_json_lines(*text, *len))
+        from_json_lines(text, len);
     drop_colours(*text, len);
     plain_blanks(*text, *len);
     return 0;

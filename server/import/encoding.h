@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* encoding.h - a file as UTF-8, whichever encoding it has */
+/* encoding.h - converts a file of any encoding to UTF-8 */
 #ifndef RINGBENCH_SERVER_IMPORT_ENCODING_H
 #define RINGBENCH_SERVER_IMPORT_ENCODING_H
 
@@ -7,10 +7,9 @@
 
 #include "common/base/error.h"
 
-/* Drop a byte order mark; turn UTF-16, with a mark or without, into UTF-8, and a
- * container engine's or journald's lines of JSON into what was printed. *text is
- * malloc'd, and is replaced if need be. -1 with err (ERROR_INVALID: UTF-32;
- * ERROR_MEMORY). */
+/* Drop a byte order mark. Convert UTF-16, with or without a mark, to UTF-8, and JSON
+ * lines of a container engine or journald to the printed text. *text is malloc'd and may
+ * be replaced. -1 with err (ERROR_INVALID) for UTF-32. */
 int import_decode(char **text, size_t *len, struct error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* heading.c - lines between the tables of a file that say what the next one is of */
+/* heading.c - lines between the tables of a file that describe the next table */
 #include "server/import/heading.h"
 
 #include <ctype.h>
@@ -13,7 +13,7 @@
 
 /* ---- settings ---- */
 
-/* Variables of the job itself, which differ between repeats. */
+/* Variables of the job, which differ between repeats. */
 static bool is_of_job(const char *name, size_t len)
 {
     static const char *const prefixes[] = {
@@ -27,7 +27,7 @@ static bool is_of_job(const char *name, size_t len)
     return len > 3 && memcmp(name + len - 3, "_ID", 3) == 0;
 }
 
-/* "NCCL_ALGO=Ring": the length of its name; 0: it is none. */
+/* The length of the name in "NCCL_ALGO=Ring"; 0 if the word is no setting. */
 static size_t name_length(const char *word)
 {
     size_t len = strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
@@ -55,7 +55,7 @@ static const char *undecorated(const char *line)
     return line + strspn(line, "=-*#>+~$ \t");
 }
 
-/* Decorated, or with a colon at its end. */
+/* A title is decorated, or ends with a colon. */
 static bool is_title(const char *line, bool *is_decorated)
 {
     size_t len = strlen(line);
@@ -76,7 +76,8 @@ static void set_title(struct heading *heading, const char *line)
              (int)(len < HEADING_SIZE ? len : HEADING_SIZE - 1), from);
 }
 
-/* "Algorithm: Ring", and not "[node-1:4711] 3 more processes have sent a message". */
+/* True for "Algorithm: Ring", false for "[node-1:4711] 3 more processes have sent a
+ * message". */
 static bool is_short(const char *line)
 {
     size_t words = 0;
@@ -107,14 +108,15 @@ void heading_line(struct heading *heading, const char *line)
         heading->is_title_weak = !is_decorated;
     } else
         snprintf(heading->last, HEADING_SIZE, "%s", is_short(copy) ? copy : "");
-    if (!strchr(copy, '=')) /* most lines of a training's output */
+    if (!strchr(copy, '=')) /* as in most lines of a training's output */
         return;
     for (char *word = strtok_r(copy, " \t", &save); word;
          word = strtok_r(NULL, " \t", &save)) {
         word += strspn(word, "\"'`");
         if (!name_length(word))
             continue;
-        /* A line with settings starts anew; the words of one line belong together. */
+        /* Settings of a new line replace old ones when space runs short; settings of one
+         * line stay together. */
         if (!has_settings && strlen(heading->settings) > HEADING_SIZE / 2)
             heading->settings[0] = '\0';
         has_settings = true;
@@ -124,8 +126,8 @@ void heading_line(struct heading *heading, const char *line)
 
 /* ---- repeats ---- */
 
-/* Numbers of repeats and jobs, and times: what differs between headings of one setting.
- */
+/* Matches numbers of repeats and jobs, and times, which differ between headings of the
+ * same setting. */
 static const char left_out[] =
     "\\<(run|iteration|iter|repeat|repetition|rep|trial|round|attempt|pass|loop|test|"
     "sample|job|no\\.|i=)[ .:=#_-]*[0-9]+( *(/|of) *[0-9]+)?"
@@ -150,7 +152,7 @@ static void append_words(char out[HEADING_SIZE], const char *text, size_t len)
     out[n] = '\0';
 }
 
-/* The text without what is left out. */
+/* The text without the parts that match left_out. */
 static void key_of(const char *text, char out[HEADING_SIZE])
 {
     regex_t pattern;

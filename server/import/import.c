@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* import.c - a file of another benchmark: its lines, and what they add up to */
+/* import.c - splits a file of another benchmark into lines, and completes its tables */
 #include "server/import/import.h"
 
 #include <ctype.h>
@@ -14,15 +14,16 @@
 #include "common/spec/collective.h"
 #include "server/import/import_build.h"
 
-/* Bandwidths are printed with two decimals: from here on their ratio says something. */
+/* Bandwidths are printed with two decimals. From this value on, their ratio is precise
+ * enough. */
 #define RATIO_FROM_GBS 1.0
 #define RATIO_TOLERANCE 0.02
 #define ROUNDING_GBS 0.006
-#define ROW_LENGTH_MIN 8 /* before a line of NCCL that broke it */
-#define ROUNDING 0.005   /* of times, which may have three digits */
+#define ROW_LENGTH_MIN 8 /* minimum before an interrupting line of NCCL */
+#define ROUNDING 0.005   /* of times, which may have three digits only */
 
-/* What srun -l ("0: ") and mpirun --tag-output ("[1,0]<stdout>:") put before a line. The
- * readers find the rest; these are gone from headings too. */
+/* The length of a prefix of srun -l ("0: ") or mpirun --tag-output ("[1,0]<stdout>:").
+ * The readers skip other prefixes; these two are removed from headings, too. */
 static size_t label_length(const char *text, size_t len)
 {
     size_t i = 0, from;
@@ -62,8 +63,8 @@ struct readers {
     struct osu_text osu;
 };
 
-/* The line as it stands, NUL-terminated, is what readers search in: up to a line of NCCL
- * that broke into it, if it is not one altogether. */
+/* Pass a line to the readers: NUL-terminated, and up to a line of NCCL that interrupts
+ * it. Lines that are NCCL's altogether are skipped. */
 static int take_line(struct readers *readers, struct import_line *line, const char *text,
                      size_t len, struct error *err)
 {
@@ -87,7 +88,8 @@ static int take_line(struct readers *readers, struct import_line *line, const ch
     memcpy(whole, text, n);
     whole[n] = '\0';
     line->text = whole;
-    while (n > 0 && strchr(" \r\"',|", text[n - 1])) /* of JSON, CSV, a table */
+    /* ends of lines in JSON, CSV or a table */
+    while (n > 0 && strchr(" \r\"',|", text[n - 1]))
         n--;
     split(line, text, n);
     if (strstr(whole, "nThread ") || strstr(whole, "ccl-tests version"))
@@ -99,7 +101,8 @@ static int take_line(struct readers *readers, struct import_line *line, const ch
     return nccl_text_line(&readers->nccl, line, nccl != NULL, err);
 }
 
-/* A progress meter draws over itself: behind each CR, but the last, a line begins. */
+/* A progress meter overwrites its line: a new line begins after each CR except a final
+ * one. */
 static int take_parts(struct readers *readers, struct import_line *line, const char *text,
                       const char *stop, struct error *err)
 {
@@ -141,7 +144,7 @@ static void table_release(struct import_table *table)
     free(table->rows);
 }
 
-/* Calls that broke off before their first row are no tables. */
+/* Drop tables of calls that failed before their first row. */
 static void drop_empty(struct import *import)
 {
     size_t n = 0;
@@ -157,7 +160,7 @@ static void drop_empty(struct import *import)
     import->n_tables = n;
 }
 
-/* "3, 5 and 12 more" */
+/* Write "3, 5 and 12 more". */
 static void list_lines(const struct import *import, char *out, size_t size)
 {
     size_t n = 0, i = 0;
@@ -185,20 +188,19 @@ static int say_nothing_read(const struct import *import, struct error *err)
     if (import->n_unread > 0)
         return error_set(
             err, ERROR_INVALID,
-            "there is no row that can be read in it, and %zu that cannot (%s): %.100s",
+            "the file has no readable row; %zu lines could not be read (%s): %.100s",
             import->n_unread, lines,
             json_get_str(json_array_get(import->unread, 0), "detail", "?"));
     if (import->failure[0])
-        return error_set(
-            err, ERROR_INVALID,
-            "there is no row in it: the benchmark failed before the first: %s",
-            import->failure);
+        return error_set(err, ERROR_INVALID,
+                         "the file has no row: the benchmark failed before the first: %s",
+                         import->failure);
     return error_set(err, ERROR_INVALID,
-                     "there is no row of nccl-tests or of OSU's collectives, and no "
-                     "line of NCCL's log (HOST:PID:THREAD [GPU] NCCL INFO ...), in it");
+                     "the file has no rows of nccl-tests or of OSU's collectives, and no "
+                     "lines of NCCL's log (HOST:PID:THREAD [GPU] NCCL INFO ...)");
 }
 
-/* Whether the text is an object, and not one of a line above other lines. */
+/* True if the whole text is a JSON object, not lines of which the first is one. */
 static bool is_json(const char *text, size_t len)
 {
     const char *newline = len > 0 && text[0] == '{' ? memchr(text, '\n', len) : NULL;
@@ -245,10 +247,10 @@ void import_release(struct import *import)
     memset(import, 0, sizeof(*import));
 }
 
-/* ---- What it is of ---- */
+/* ---- Completing the tables ---- */
 
-/* OSU's size is what each rank sends to one other, where ringbench counts the larger
- * buffer; of a reduce-scatter it is that already. Its bandwidths are not printed. */
+/* OSU's size is the bytes that each rank sends to one other, while ringbench counts the
+ * larger buffer; only for reduce-scatter both are equal. OSU prints no bandwidths. */
 static void settle_osu_row(const struct import_table *table, struct import_row *row)
 {
     enum collective_kind kind = (enum collective_kind)table->collective;
@@ -270,7 +272,8 @@ static bool is_near(double value, double printed)
     return fabs(value - printed) <= ROUNDING_GBS + ROUNDING * printed;
 }
 
-/* Bandwidths have two decimals, which is none at 8 bytes; size and time say more. */
+/* Compute bandwidths from size and time: printed ones have two decimals, which are all
+ * zeros at 8 bytes. */
 static void sharpen(const struct import_table *table, struct import_row *row)
 {
     enum collective_kind kind = (enum collective_kind)table->collective;
@@ -285,7 +288,8 @@ static void sharpen(const struct import_table *table, struct import_row *row)
     row->busbw_gbs = busbw_gbs;
 }
 
-/* Bus bandwidth by algorithm bandwidth, of the row where it is most exact; 0: of none. */
+/* Bus bandwidth divided by algorithm bandwidth, from the most precise row; 0 if no row is
+ * precise enough. */
 static double ratio_of(const struct import_table *table)
 {
     const struct import_row *best = &table->rows[0];
@@ -303,7 +307,7 @@ static bool fits(int collective, int ranks, double ratio)
     return fabs(ratio - factor) <= RATIO_TOLERANCE * (factor + 0.1);
 }
 
-/* The collectives that the bandwidths would suit, for who has to say which it was. */
+/* List the collectives that match the bandwidths, as a hint for the user. */
 static void list_fitting(double ratio, int ranks, char *out, size_t size)
 {
     size_t n = 0;
@@ -314,7 +318,7 @@ static void list_fitting(double ratio, int ranks, char *out, size_t size)
             !fits(i, ranks, ratio))
             continue;
         n += (size_t)snprintf(out + n, size - n, "%s%s",
-                              n ? ", " : "; its bandwidths would suit ",
+                              n ? ", " : "; its bandwidths match ",
                               collective_name((enum collective_kind)i));
     }
 }
@@ -324,10 +328,10 @@ static int need_collective(const struct import_table *table, struct error *err)
     char fitting[300];
 
     list_fitting(ratio_of(table), table->ranks / table->groups, fitting, sizeof(fitting));
-    return error_set(err, ERROR_INVALID,
-                     "the file does not say which collective this is: add "
-                     "?collective=all_reduce or another%s",
-                     fitting);
+    return error_set(
+        err, ERROR_INVALID,
+        "the file does not name its collective: add ?collective=all_reduce or another%s",
+        fitting);
 }
 
 static int check_ratio(const struct import_table *table, struct error *err)
@@ -340,13 +344,13 @@ static int check_ratio(const struct import_table *table, struct error *err)
         return 0;
     return error_set(
         err, ERROR_INVALID,
-        "bus bandwidths are %.2f times the algorithm bandwidths, but of %s on "
-        "%d ranks they would be %.2f times: is it that collective, and are "
-        "there as many ranks?",
+        "bus bandwidths are %.2f times the algorithm bandwidths, but for %s on %d ranks "
+        "they must be %.2f times: check the collective and the number of ranks",
         ratio, collective_name(kind), ranks, collective_bus_factor(kind, ranks));
 }
 
-/* Whether a line of a size is followed by one of the same: of two that print in turns. */
+/* True if a line is followed by one of the same size, as when two worlds print at the
+ * same time. */
 static bool has_doubled_rows(const struct import_table *table)
 {
     for (size_t i = 2; i < table->n_rows; i++)
@@ -363,9 +367,9 @@ static bool has_doubled_rows(const struct import_table *table)
     "The benchmark was built without MPI: build nccl-tests with MPI=1, start it by the " \
     "mpirun or srun --mpi of that MPI, and import that"
 
-/* Rank 0 comes once in a world. A call that broke off and was made again has no rows of
- * the first; those that print at once have all twice, and all of their ends. If one
- * prints its head when another is at its rows, the rows come in pieces. */
+/* Each world has one rank 0. A call that failed and was repeated has no rows the first
+ * time. Worlds that print concurrently have every row and every closing line twice. If
+ * one prints its head among another's rows, the table is in pieces. */
 static int check_worlds(const struct import *import, struct error *err)
 {
     const struct import_table *named = NULL;
@@ -387,34 +391,33 @@ static int check_worlds(const struct import *import, struct error *err)
     }
     if (worlds < 2 || !(are_at_once || (has_piece && ends == worlds)))
         return 0;
-    return error_set(
-        err, ERROR_INVALID,
-        "rank 0 is in it %d times (%s): these are %d worlds of %d rank%s that printed at "
-        "once, not one of %d. " WITHOUT_MPI,
-        worlds, named->worlds_on, worlds, listed / worlds, listed == worlds ? "" : "s",
-        listed);
+    return error_set(err, ERROR_INVALID,
+                     "rank 0 appears %d times (%s): these are %d worlds of %d rank%s "
+                     "that printed at once, not one of %d. " WITHOUT_MPI,
+                     worlds, named->worlds_on, worlds, listed / worlds,
+                     listed == worlds ? "" : "s", listed);
 }
 
-/* The number that the user gives is the number; a list may be cut, but has none too many.
- */
+/* The user's number of ranks counts. A list may be truncated, but has no ranks too
+ * many. */
 static int settle_ranks(struct import_table *table, int ranks, struct error *err)
 {
     int listed = table->ranks_from > table->ranks ? table->ranks_from : table->ranks;
 
     if (ranks > 0 && ranks < listed)
-        return error_set(err, ERROR_INVALID,
-                         "the file lists %d ranks, and ?ranks= says %d", listed, ranks);
+        return error_set(err, ERROR_INVALID, "the file lists %d ranks, but ?ranks= is %d",
+                         listed, ranks);
     if (ranks > 0)
         table->ranks = ranks;
     else if (table->ranks_from > 0 && table->ranks_from != table->ranks)
         return error_set(err, ERROR_INVALID,
-                         "the file's list of ranks is cut: there were %d or more: add "
-                         "?ranks= with their number",
+                         "the file's list of ranks is truncated, with %d ranks or more: "
+                         "add ?ranks= with their number",
                          table->ranks_from);
     else if (table->ranks == 0)
-        return error_set(err, ERROR_INVALID,
-                         "the file does not say how many ranks there were: add ?ranks=8 "
-                         "or as many as there were");
+        return error_set(
+            err, ERROR_INVALID,
+            "the file has no number of ranks: add ?ranks= with it, such as ?ranks=8");
     return 0;
 }
 
@@ -450,8 +453,8 @@ static bool same_nodes(const struct import_table *a, const struct import_table *
     return true;
 }
 
-/* Whether the tables are of one world each, on nodes of its own, that add up to the ranks
- * that the user has in mind. */
+/* True if each table is a world on its own nodes, and the worlds' ranks add up to the
+ * user's number. */
 static bool are_worlds(const struct import *import, int ranks)
 {
     const struct import_table *first = &import->tables[0];
@@ -485,7 +488,8 @@ int import_settle(struct import *import, const struct import_hints *hints,
     return 0;
 }
 
-/* A weak heading may be any output: it has to be there twice to differ. */
+/* A weak heading may be unrelated output: it makes a difference only if both tables have
+ * one. */
 static bool has_other_heading(const struct import_table *a, const struct import_table *b)
 {
     if ((a->is_weak && !*b->heading) || (b->is_weak && !*a->heading))

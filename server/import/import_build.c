@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* import_build.c - tables, rows and ranks as they are read */
+/* import_build.c - builds tables, rows and ranks while a file is read */
 #include "server/import/import_build.h"
 
 #include <assert.h>
@@ -14,7 +14,7 @@
 #include "common/base/memory.h"
 #include "common/spec/collective.h"
 
-#define WHAT "an imported file" /* where memory is out */
+#define WHAT "an imported file" /* names the allocation when memory is out */
 
 static struct import_table *last(struct import *import)
 {
@@ -57,8 +57,8 @@ static bool same_series(const struct import_row *a, const struct import_row *b)
            a->in_place == b->in_place;
 }
 
-/* How often the table has this size of this series already. Sizes rise within a sweep, so
- * the series' last row mostly says it. */
+/* The number of earlier rows of this series with this size. Sizes rise within a sweep, so
+ * the series' last row usually answers it. */
 static int cycle_of(const struct import_table *table, const struct import_row *row)
 {
     bool is_last = true;
@@ -93,7 +93,8 @@ int import_add_row(struct import *import, const struct import_row *row, struct e
     return 0;
 }
 
-/* The last of the host's nodes, unless this rank has the device with which that began. */
+/* The host's last node. NULL if this rank has the device with which that node began: then
+ * a further node begins. */
 static struct import_node *node_of(struct import_table *table, const char *host,
                                    const char *bus, size_t *n_alike)
 {
@@ -242,7 +243,8 @@ long import_number_after(const char *text, const char *label)
     return end == at || value < 0 || value > 1000000000 ? -1 : value;
 }
 
-/* Since 2.9 the minor version has two digits more (nccl.h, NCCL_VERSION). */
+/* Version codes since 2.9 have two more digits for the minor version (NCCL_VERSION in
+ * nccl.h). */
 void import_library(long code, char out[IMPORT_VERSION_SIZE])
 {
     out[0] = '\0';

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* import_build.h - what the readers of the formats share */
+/* import_build.h - shared by the readers of the formats */
 #ifndef RINGBENCH_SERVER_IMPORT_IMPORT_BUILD_H
 #define RINGBENCH_SERVER_IMPORT_IMPORT_BUILD_H
 
@@ -11,14 +11,14 @@
 
 /* A line and its words. */
 struct import_line {
-    long number; /* from 1 */
+    long number; /* counted from 1 */
     const char *text;
-    char copy[IMPORT_LINE_SIZE]; /* cut there; the words are in it */
+    char copy[IMPORT_LINE_SIZE]; /* split into the words */
     char *words[IMPORT_WORDS_MAX];
     size_t n_words;
 };
 
-/* A new last table with nothing told; NULL with err. */
+/* Append a table without known facts; NULL with err. */
 struct import_table *import_add_table(struct import *import, enum import_format format,
                                       struct error *err);
 
@@ -26,74 +26,74 @@ struct import_table *import_add_table(struct import *import, enum import_format 
 int import_add_row(struct import *import, const struct import_row *row,
                    struct error *err);
 
-/* Another rank of the last table, on that node (cleaned and cut), of which the bus of the
- * device is known ("": it is not). Two ranks have no device in common: a host of the same
- * name that begins with the same device is another. -1 with err. */
+/* Add a rank to the last table, on that node (cleaned and cut). bus: of its device, or ""
+ * if unknown. Two ranks never share a device: if a rank repeats the first device of its
+ * host, it is on another host of the same name. -1 with err. */
 int import_add_rank(struct import *import, const char *node, const char *bus, int ranks,
                     struct error *err);
 
-/* The list of ranks begins anew. */
+/* Forget the table's ranks, because the list begins again. */
 void import_restart_ranks(struct import *import);
 
 /* Drop the first `n` words of the line. */
 void import_drop_words(struct import_line *line, size_t n);
 
-/* A data type of nccl-tests or rccl-tests by its name there; -1: it is none. */
+/* A data type by its name in nccl-tests or rccl-tests; -1: unknown. */
 int import_dtype(const char *word);
 
-/* Where a count stands in a word: behind what a launcher puts right before it, or NULL.
- */
+/* The place of a count in a word, after a prefix that a launcher put directly before it;
+ * or NULL. */
 char *import_count_in(char *word, uint64_t *value);
 
-/* What the last table's ranks ran on: the first to say so. */
+/* Set the device of the last table's ranks, if it is not set yet. */
 void import_set_device(struct import *import, const char *device);
 
-/* Note what could not be read: a row of the last table by its line or pointer, or another
+/* Note an unreadable row of the last table by its line or pointer, or another unreadable
  * line. */
 void import_note_row(struct import *import, long line, const char *detail);
 void import_note_pointer(struct import *import, const char *pointer, const char *detail);
 void import_note_line(struct import *import, long line, const char *detail);
 
-/* Whole words that are numbers; false: they are none, or out of range. */
+/* Parse a whole word as a number. False if it is none or out of range. */
 bool import_number(const char *word, double *value); /* finite, not below 0 */
 bool import_count(const char *word, uint64_t *value);
 
-/* The number behind `label`; -1: there is none. */
+/* The number after `label`; -1 if there is none. */
 long import_number_after(const char *text, const char *label);
 
 /* "2.28.9" of NCCL's version code. */
 void import_library(long code, char out[IMPORT_VERSION_SIZE]);
 
-/* The collective of a program's path, such as .../all_reduce_perf; -1: of none. */
+/* The collective of a program's path, such as .../all_reduce_perf; -1: unknown. */
 int import_program(const char *path);
 
-/* Lines of text. Each returns -1 with err when nothing more can be taken. */
+/* Readers of lines. Their functions return -1 with err when a limit is exceeded. */
 struct nccl_text {
     struct import *import;
     size_t half;       /* columns of a placement */
-    size_t behind;     /* words behind them */
+    size_t behind;     /* words after the placements */
     bool is_delta;     /* the last column is a difference, not a number of elements */
-    bool has_cpu_time; /* in place of the time */
-    bool is_in_rows;   /* the columns were named, and it has not ended */
+    bool has_cpu_time; /* instead of the time */
+    bool is_in_rows;   /* between the columns' names and the end */
     struct heading heading;
 };
 void nccl_text_init(struct nccl_text *reader, struct import *import);
-/* is_broken: a line of NCCL's log follows in the line. */
+/* is_broken: a line of NCCL's log interrupts this one. */
 int nccl_text_line(struct nccl_text *reader, struct import_line *line, bool is_broken,
                    struct error *err);
 
 struct osu_text {
     struct import *import;
     int dtype;
-    bool is_open;  /* what comes is OSU's */
-    bool is_known; /* and of a collective that there is here: the last table */
+    bool is_open;  /* the current lines are OSU's */
+    bool is_known; /* of a known collective, the last table's */
     bool has_full, has_validation;
-    size_t behind; /* words that stand before each line */
+    size_t behind; /* number of prefix words on each line */
 };
 void osu_text_init(struct osu_text *reader, struct import *import);
 int osu_text_line(struct osu_text *reader, struct import_line *line, struct error *err);
 
-/* A file that begins with a brace. */
+/* Read a file that begins with a brace. */
 int nccl_json_read(struct import *import, const char *text, size_t len,
                    struct error *err);
 

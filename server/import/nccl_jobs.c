@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_jobs.c - which processes of one log file are of one job */
+/* nccl_jobs.c - assigns the processes in a log file to jobs */
 #include "server/import/nccl_jobs.h"
 
 #include <stdbool.h>
@@ -9,9 +9,9 @@
 #include "common/base/memory.h"
 
 struct joining {
-    size_t *parents; /* of processes: the first of their job, by way of others */
+    size_t *parents; /* union-find over processes; the root is the job's first process */
     bool *has_name;
-    json_t *first; /* process that has a communicator, by its id */
+    json_t *first; /* first process of each communicator, by its id */
 };
 
 static size_t root_of(const struct joining *joining, size_t i)
@@ -23,7 +23,7 @@ static size_t root_of(const struct joining *joining, size_t i)
     return i;
 }
 
-/* The lower one stays: it is the first of the job. */
+/* The lower process becomes the root, because it is the first of the job. */
 static void join(const struct joining *joining, size_t a, size_t b)
 {
     a = root_of(joining, a);
@@ -59,7 +59,8 @@ static void take_log(struct joining *joining, size_t i, const json_t *log)
         take_comm(joining, i, json_array_get(others, k));
 }
 
-/* Those that name no communicator: with all where these are of one job. */
+/* Join the processes without a communicator: with all others if these are one job, else
+ * with each other. */
 static void join_nameless(const struct joining *joining, size_t n)
 {
     size_t n_jobs = 0, last = n;

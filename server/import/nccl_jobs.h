@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_jobs.h - which processes of one log file are of one job */
+/* nccl_jobs.h - assigns the processes in a log file to jobs */
 #ifndef RINGBENCH_SERVER_IMPORT_NCCL_JOBS_H
 #define RINGBENCH_SERVER_IMPORT_NCCL_JOBS_H
 
 #include <jansson.h>
 #include <stddef.h>
 
-/* logs: of processes, as ncclog_json() has them, or null. Those that share a communicator
- * by its id, or each with a third, are of one job; those that name none are of the only
- * one that others name, else of one of their own. job_of: a place for each, their jobs
- * numbered from 0 in the order of the logs. Returns how many there are.
- */
+/* Find the jobs of processes. logs: the processes' logs as from ncclog_json(), or null.
+ * Processes are of one job if they share a communicator's id, directly or through others.
+ * Processes without a communicator belong to the only job of the others, if there is one,
+ * else form a job of their own. job_of: a place per process, for its job's number,
+ * counted in the order of the logs. Returns the number of jobs. */
 size_t nccl_jobs_find(const json_t *logs, size_t *job_of);
 
 #endif

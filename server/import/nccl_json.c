@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_json.c - what nccl-tests writes with -J */
+/* nccl_json.c - reads nccl-tests' JSON (-J) */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "common/spec/collective.h"
 #include "server/import/import_build.h"
 
 #define DEPTH_MAX 64
 
-/* Where in a text that breaks off the last whole element of "results" ends: the objects
- * in an array in the outermost object. 0: there is none. */
+/* The end of the last complete element of "results" in a truncated text. Elements are
+ * objects in an array in the outermost object. 0 if there is none. */
 static size_t last_element(const char *text, size_t len)
 {
     char open[DEPTH_MAX];
@@ -35,27 +36,25 @@ static size_t last_element(const char *text, size_t len)
     return end;
 }
 
-/* The file, or as much of one that broke off as can be read. */
+/* Parse the file, or the readable part of a truncated one. */
 static json_t *parse(const char *text, size_t len, bool *is_whole, struct error *err)
 {
     json_t *file = json_parse(text, len, err);
     size_t end = file ? 0 : last_element(text, len);
-    char *mended;
+    char *repaired;
 
     *is_whole = file != NULL;
     if (!end)
         return file;
-    mended = malloc(end + 3);
-    if (!mended)
-        return NULL;
-    memcpy(mended, text, end);
-    memcpy(mended + end, "]}", 3);
-    file = json_parse(mended, end + 2, err);
-    free(mended);
+    repaired = memory_zeroed(1, end + 3, "an imported file");
+    memcpy(repaired, text, end);
+    memcpy(repaired + end, "]}", 3);
+    file = json_parse(repaired, end + 2, err);
+    free(repaired);
     return file;
 }
 
-/* A figure; NaN is a text there. */
+/* Read a figure. NaN is a string in the JSON, so it is refused. */
 static bool figure(const json_t *half, const char *name, double *value)
 {
     *value = json_get_num(half, name, -1.0);
@@ -65,11 +64,11 @@ static bool figure(const json_t *half, const char *name, double *value)
 static const char *read_half(const json_t *half, struct import_row *row)
 {
     if (json_object_get(half, "cpu_time"))
-        return "its times are those of the processor (-C), not of the collective";
+        return "its times are CPU times (-C), not times of the collective";
     if (!figure(half, "time", &row->time_us) ||
         !figure(half, "alg_bw", &row->algbw_gbs) ||
         !figure(half, "bus_bw", &row->busbw_gbs))
-        return "time, alg_bw or bus_bw is no number";
+        return "time, alg_bw or bus_bw is not a number";
     row->wrong = (int64_t)json_get_num(half, "nwrong", -1.0);
     return NULL;
 }
@@ -80,12 +79,12 @@ static const char *read_what(const json_t *item, struct import_row *row)
     int64_t count = json_get_int(item, "count", -1);
 
     if (size < 0 || count < 0)
-        return "size or count is no number";
+        return "size or count is not a number";
     row->size = (uint64_t)size;
     row->count = (uint64_t)count;
     row->dtype = dtype_lookup_nccl(json_get_str(item, "type", ""));
     if (row->dtype < 0)
-        return "its type is no data type of nccl-tests";
+        return "its type is not a data type of nccl-tests";
     row->redop = redop_lookup(json_get_str(item, "redop", "none"));
     row->root = (int)strtol(json_get_str(item, "root", "-1"), NULL, 10);
     row->iters = (long)json_get_int(item, "actual_iterations", -1);
@@ -116,7 +115,7 @@ static int take_result(struct import *import, size_t index, const json_t *item,
     return 0;
 }
 
-/* The list of devices has the first one of each process (util.cu, writeDeviceReport). */
+/* The list has the first device of each process (util.cu, writeDeviceReport). */
 static int take_devices(struct import *import, const json_t *config, struct error *err)
 {
     const json_t *devices = json_object_get(config, "devices"), *device;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_log.c - NCCL's own log that a job printed */
+/* nccl_log.c - reads NCCL's log in a job's output */
 #include "server/import/nccl_log.h"
 
 #include <stdint.h>
@@ -17,14 +17,14 @@
 #include "server/import/nccl_jobs.h"
 #include "server/import/torch_log.h"
 
-#define WHAT "an imported log" /* where memory is out */
+#define WHAT "an imported log" /* names the allocation when memory is out */
 #define PORTS_MAX 64
 #define LINE_SIZE 200
-#define JOBS_MAX 64 /* that are judged */
+#define JOBS_MAX 64 /* jobs that are judged */
 #define COMMS_SHOWN 4
 #define ALL_JOBS SIZE_MAX
 
-/* "mlx5_0 port 1 ==> ens13np0 (Up)" */
+/* Parse a line of ibdev2netdev: "mlx5_0 port 1 ==> ens13np0 (Up)". */
 static void take_port(json_t *ports, const char *line, size_t len)
 {
     char text[LINE_SIZE];
@@ -51,7 +51,7 @@ static void take_port(json_t *ports, const char *line, size_t len)
     json_array_append_new(ports, port);
 }
 
-/* The place of a host among the nodes; a new one when it is not there. */
+/* The index of a host among the nodes; appended if it is missing. */
 static size_t place_of(struct transport_node *nodes, size_t *n, const char *host)
 {
     for (size_t i = 0; i < *n; i++)
@@ -61,12 +61,12 @@ static size_t place_of(struct transport_node *nodes, size_t *n, const char *host
     return (*n)++;
 }
 
-/* What the file has: the processes, in the order in which they spoke first. */
+/* The file's processes, in the order of their first lines. */
 struct file_logs {
     const struct ncclog_set *set;
-    json_t *names;     /* of their nodes */
-    json_t *logs;      /* of them, or null */
-    json_t *inventory; /* of the node of rank 0; or NULL */
+    json_t *names;     /* names of their nodes */
+    json_t *logs;      /* their logs, or null */
+    json_t *inventory; /* of rank 0's node, or NULL */
     size_t *job_of, n_jobs;
 };
 
@@ -75,7 +75,7 @@ static const char *name_of(const struct file_logs *file, size_t i)
     return json_string_value(json_array_get(file->names, i));
 }
 
-/* Hosts of one name that have different addresses on the same interface. */
+/* Names that several hosts share: their addresses on the same interface differ. */
 static json_t *shared_names(const struct file_logs *file)
 {
     json_t *first = json_object(), *shared = json_object();
@@ -100,7 +100,7 @@ static json_t *shared_names(const struct file_logs *file)
     return shared;
 }
 
-/* The node of each process: its host, with its address where the name is of several. */
+/* Name each process's node: its host, with its address if hosts share the name. */
 static void name_nodes(struct file_logs *file)
 {
     json_t *shared = shared_names(file);
@@ -126,7 +126,7 @@ static bool is_of(const struct file_logs *file, size_t i, size_t job)
     return job == ALL_JOBS || file->job_of[i] == job;
 }
 
-/* Of one of its jobs, or of all. */
+/* Fold the logs of one job, or of all. */
 static json_t *fold(const struct file_logs *file, size_t job, const char *mark)
 {
     const struct ncclog_set *set = file->set;
@@ -179,7 +179,8 @@ static json_t *job_json(const struct file_logs *file, size_t job, const json_t *
                      json_object_get(folded, "nodes"), "communicators", comms);
 }
 
-/* What is usual in one job is none of another's: each is judged by itself. */
+/* Judge each job separately, because paths that are usual in one job may be faults in
+ * another. */
 static void judge_jobs(const struct file_logs *file, json_t *out)
 {
     json_t *verdicts = json_array(), *jobs = json_array();
@@ -200,7 +201,8 @@ static void judge_jobs(const struct file_logs *file, json_t *out)
     json_object_set_new(out, "verdicts", verdicts);
 }
 
-/* Of nodes or processes that are too many: which go by sockets while most do not. */
+/* If there are too many nodes or processes to analyze, find at least those that use
+ * sockets while most do not. */
 static void say_odd_nodes(const struct ncclog_set *set, json_t *out)
 {
     struct finding finding = finding_begin();
@@ -231,7 +233,7 @@ static void say_odd_nodes(const struct ncclog_set *set, json_t *out)
     json_decref(hosts);
 }
 
-/* Of what was not looked at nothing is known: the first verdict. */
+/* Insert a first verdict that some processes were left out. */
 static void say_left_out(const struct ncclog_set *set, json_t *out)
 {
     struct finding finding = finding_begin();
@@ -264,7 +266,7 @@ static json_t *nodes_by_rank(const struct file_logs *file, long *n_ranks)
     return nodes;
 }
 
-/* What PyTorch says comes first: it tells why the file is there. */
+/* Put PyTorch's verdicts first: they tell why the job failed. */
 static void add_torch(const struct torch_log *torch, const json_t *nodes, long n_ranks,
                       json_t *out)
 {
@@ -285,7 +287,7 @@ static void add_torch(const struct torch_log *torch, const json_t *nodes, long n
     json_object_set_new(out, "verdicts", verdicts);
 }
 
-/* Without a line of NCCL; NULL where PyTorch said nothing either. */
+/* The answer for a file without NCCL's lines; NULL if PyTorch reported nothing either. */
 static json_t *only_torch(const struct torch_log *torch)
 {
     json_t *out =
@@ -299,7 +301,7 @@ static json_t *only_torch(const struct torch_log *torch)
     return NULL;
 }
 
-/* ports: of the node of rank 0. */
+/* ports: of rank 0's node. */
 static json_t *fold_set(const struct ncclog_set *set, const struct torch_log *torch,
                         json_t *ports)
 {

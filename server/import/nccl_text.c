@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_text.c - nccl-tests' text, whichever version printed it */
+/* nccl_text.c - reads nccl-tests' text of any version */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "common/spec/collective.h"
 #include "server/import/import_build.h"
 
-/* Columns of a placement: time, algbw, busbw and errors, with -I four more. */
+/* Columns per placement: time, algbw, busbw and errors; with -I four more. */
 #define HALF_PLAIN 4
 #define HALF_PER_ITER 8
 #define TIMESTAMP_WORDS 2
@@ -28,7 +28,7 @@ static struct import_table *table_of(const struct nccl_text *reader)
     return import->n_tables ? &import->tables[import->n_tables - 1] : NULL;
 }
 
-/* The table that a line belongs to which stands above the rows. */
+/* The table for a line above the rows; a new one if the last has rows. */
 static struct import_table *open_table(struct nccl_text *reader, struct error *err)
 {
     struct import_table *table = table_of(reader);
@@ -100,7 +100,7 @@ static void add_world(struct import_table *table, const char *node)
                  n ? ", " : "", node);
 }
 
-/* "#  Rank  0 Group  0 Pid 548805 on node-a device  0 [000f:01:00] NVIDIA GB10" */
+/* Parse "#  Rank  0 Group  0 Pid 548805 on node-a device  0 [000f:01:00] NVIDIA GB10". */
 static int take_rank(struct nccl_text *reader, struct import_line *line,
                      struct error *err)
 {
@@ -131,7 +131,8 @@ static int take_rank(struct nccl_text *reader, struct import_line *line,
         table->ranks_from = (int)rank + 1;
     if (close)
         import_set_device(reader->import, close + strspn(close, "] "));
-    /* Other domains have the same bus in lists that say no domain. */
+    /* The device number distinguishes equal buses of different PCI domains, which some
+     * lists omit. */
     if (open && close > open)
         snprintf(bus, sizeof(bus), "%ld %.*s", import_number_after(line->text, "device "),
                  (int)(close - open - 1), open + 1);
@@ -179,7 +180,7 @@ static int take_end(struct nccl_text *reader, struct import_line *line, struct e
 static const struct {
     const char *mark;
     int (*take)(struct nccl_text *reader, struct import_line *line, struct error *err);
-    bool is_first; /* stands above the columns */
+    bool is_first; /* is above the columns */
 } headers[] = {
     {"nccl-tests version", take_version, true},
     {"rccl-tests version", take_version, true},
@@ -191,7 +192,7 @@ static const struct {
     {"Avg bus bandwidth", take_end, false},
 };
 
-/* One placement; false: it is not there. */
+/* Read one placement; false if there is none. */
 static bool read_half(const struct nccl_text *reader, char *const *words,
                       struct import_row *row)
 {
@@ -208,14 +209,14 @@ static bool read_half(const struct nccl_text *reader, char *const *words,
            (reader->is_delta && import_number(words[3], &wrong));
 }
 
-/* Of "size count type [redop [root]]"; NULL, or what is wrong. */
+/* Parse "size count type [redop [root]]". Returns NULL, or the error. */
 static const char *read_what(char *const *words, size_t n, struct import_row *row)
 {
     if (!import_count(words[0], &row->size) || !import_count(words[1], &row->count))
-        return "size and count are no numbers";
+        return "size or count is not a number";
     row->dtype = import_dtype(words[2]);
     if (row->dtype < 0)
-        return "the third word is no data type of nccl-tests";
+        return "the third word is not a data type of nccl-tests";
     row->redop = row->root = -1;
     for (size_t i = 3; i < n; i++) {
         int redop = redop_lookup(words[i]);
@@ -232,7 +233,7 @@ static const char *read_what(char *const *words, size_t n, struct import_row *ro
     return NULL;
 }
 
-/* Of a line with one placement or two. */
+/* Parse a line with one or two placements. Returns NULL, or the error. */
 static const char *read_row(const struct nccl_text *reader,
                             const struct import_line *line, struct import_row rows[2],
                             size_t *n)
@@ -245,17 +246,17 @@ static const char *read_row(const struct nccl_text *reader,
     /* 3 to 5 words, then one placement or two. */
     *n = words > what ? (words - what) / reader->half : 0;
     if (line->n_words < reader->behind || what < 3 || what > 5 || *n < 1 || *n > 2)
-        return "it has not the columns of a row";
+        return "it does not have the columns of a row";
     fault = read_what(line->words, what, &rows[0]);
     if (fault)
         return fault;
     rows[1] = rows[0];
-    /* A trace has the second alone. */
+    /* A traced row has only the in-place half. */
     rows[0].in_place = *n == 1;
     rows[1].in_place = true;
     for (size_t i = 0; i < *n; i++)
         if (!read_half(reader, line->words + what + i * reader->half, &rows[i]))
-            return "a figure of it is no number";
+            return "a figure is not a number";
     return NULL;
 }
 
@@ -269,7 +270,7 @@ static int take_row(struct nccl_text *reader, struct import_line *line, struct e
     if (!table && !(table = open_table(reader, err)))
         return -1;
     if (reader->has_cpu_time)
-        fault = "its times are those of the processor (-C), not of the collective";
+        fault = "its times are CPU times (-C), not times of the collective";
     else
         fault = read_row(reader, line, rows, &n);
     if (fault) {
@@ -285,10 +286,9 @@ static int take_row(struct nccl_text *reader, struct import_line *line, struct e
     return 0;
 }
 
-/* ---- behind whatever a launcher, a collector of logs or a user puts before a line ----
- */
+/* ---- Lines after prefixes of a launcher, a log collector or a user ---- */
 
-/* From a '#' on, a line of the table's head or end; NULL: it is none. */
+/* The '#' at which a line of the table's head or end begins; NULL: the line is none. */
 static const char *find_header(const char *text, size_t *which)
 {
     for (const char *at = strchr(text, '#'); at && at - text < PREFIX_MAX;
@@ -304,7 +304,7 @@ static const char *find_header(const char *text, size_t *which)
     return NULL;
 }
 
-/* "#" is the first word, whatever stood before it or was put to it. */
+/* Make "#" the first word: drop prefix words, and a prefix attached to it. */
 static void begin_with_hash(struct import_line *line, const char *text)
 {
     size_t n = 0;
@@ -317,7 +317,7 @@ static void begin_with_hash(struct import_line *line, const char *text)
     line->text = text;
 }
 
-/* The word where "size count type" begins; n_words: it does not. */
+/* The index of the word where "size count type" begins; n_words if there is none. */
 static size_t find_row(struct import_line *line)
 {
     uint64_t value;
@@ -334,7 +334,7 @@ static size_t find_row(struct import_line *line)
     return line->n_words;
 }
 
-/* "size count", a word, and figures: a row that nccl-tests may print one day. */
+/* True for "size count", a word, and figures: possibly a row of a future version. */
 static bool is_like_row(const struct import_line *line, size_t from)
 {
     double number;
@@ -362,7 +362,8 @@ static bool is_like_row(const struct import_line *line, size_t from)
     return n >= 3;
 }
 
-/* Whether the line looks like a row that cannot be read: in a table more does. */
+/* True if the line looks like a row. Between the columns' names and the end, fewer signs
+ * are enough. */
 static bool looks_like_row(const struct nccl_text *reader, struct import_line *line)
 {
     uint64_t value;
@@ -379,7 +380,7 @@ static bool looks_like_row(const struct nccl_text *reader, struct import_line *l
            import_count(line->words[0], &value) && line->words[1][0] != '#';
 }
 
-/* "node-1: Test CUDA failure common.cu:963 'invalid device ordinal'" */
+/* Parse "node-1: Test CUDA failure common.cu:963 'invalid device ordinal'". */
 static void take_failure(const struct nccl_text *reader, const char *text)
 {
     struct import_table *table = table_of(reader);

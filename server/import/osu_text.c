@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* osu_text.c - the blocking collectives of the OSU benchmarks (OMB) */
+/* osu_text.c - reads the blocking collectives of the OSU benchmarks (OMB) */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,8 +8,9 @@
 #include "common/spec/collective.h"
 #include "server/import/import_build.h"
 
-/* Their titles, "OSU MPI-CUDA Allreduce Latency Test v7.4"; the type before 7.0, which
- * has none in its output. Those that have no title here are not collectives of ours. */
+/* Titles, as in "OSU MPI-CUDA Allreduce Latency Test v7.4", and the data type of versions
+ * before 7.0, which do not print it. Other titles are of collectives that ringbench
+ * lacks. */
 static const struct {
     const char *title;
     enum collective_kind collective;
@@ -53,7 +54,7 @@ static int take_title(struct osu_text *reader, const struct import_line *line, s
         table = import_add_table(reader->import, IMPORT_OSU, err);
         if (!table)
             return -1;
-        table->has_ended = true; /* it has no closing lines */
+        table->has_ended = true; /* OSU prints no closing lines */
         table->collective = (int)titles[i].collective;
         if (*version == 'v')
             snprintf(table->version, sizeof(table->version), "%.*s",
@@ -65,7 +66,7 @@ static int take_title(struct osu_text *reader, const struct import_line *line, s
     reader->is_open = true;
     reader->is_known = false;
     import_note_line(reader->import, line->number,
-                     "this benchmark measures no collective that ringbench has");
+                     "ringbench does not have the collective of this benchmark");
     return 0;
 }
 
@@ -81,7 +82,7 @@ static void take_type(struct osu_text *reader, const struct import_line *line)
     }
     reader->dtype = -1;
     import_note_line(reader->import, line->number,
-                     "the data type is none that ringbench has: rows are left out");
+                     "ringbench does not have this data type: its rows are left out");
 }
 
 static const char *read_row(const struct osu_text *reader, const struct import_line *line,
@@ -95,11 +96,11 @@ static const char *read_row(const struct osu_text *reader, const struct import_l
         return "it has too few columns";
     if (!import_count(line->words[0], &row->size) ||
         !import_number(line->words[1], &row->time_us) || row->time_us <= 0.0)
-        return "size and time are no numbers";
+        return "size or time is not a number";
     if (reader->has_full && (!import_number(line->words[2], &row->time_min_us) ||
                              !import_number(line->words[3], &row->time_max_us) ||
                              !import_count(line->words[4], &iters) || iters > 1000000000))
-        return "minimum, maximum and iterations are no numbers";
+        return "minimum, maximum or iterations is not a number";
     row->iters = reader->has_full ? (long)iters : -1;
     row->dtype = reader->dtype;
     row->wrong = -1;
@@ -133,7 +134,8 @@ static int take_row(struct osu_text *reader, const struct import_line *line,
     return import_add_row(reader->import, &row, err);
 }
 
-/* The word of "# OSU MPI-CUDA Allreduce Latency Test v7.4" that is OSU; n_words: none. */
+/* The index of the word OSU in "# OSU MPI-CUDA Allreduce Latency Test v7.4"; n_words if
+ * there is none. */
 static size_t find_title(const struct import_line *line)
 {
     for (size_t i = 0; i + 3 < line->n_words; i++)
@@ -143,8 +145,7 @@ static size_t find_title(const struct import_line *line)
     return line->n_words;
 }
 
-/* Each line has as many words before it as the title had, and the same put to its first.
- */
+/* Drop as many words as preceded the title, and a prefix attached to the first word. */
 static void drop_prefix(const struct osu_text *reader, struct import_line *line)
 {
     uint64_t value;
@@ -161,7 +162,7 @@ static void drop_prefix(const struct osu_text *reader, struct import_line *line)
         line->words[0] = first + strlen(first) - 1;
 }
 
-/* "6-4  10.00  9.00": a size with something put to it, and figures. */
+/* True for "6-4  10.00  9.00": a size with a suffix, and figures. */
 static bool is_like_row(const struct import_line *line)
 {
     size_t len = line->n_words ? strlen(line->words[0]) : 0;
@@ -179,7 +180,7 @@ int osu_text_line(struct osu_text *reader, struct import_line *line, struct erro
     if (title < line->n_words) {
         bool has_hash = title > 0 && strchr(line->words[title - 1], '#');
 
-        /* What is put to the hash is put to the sizes, too. */
+        /* A prefix attached to the hash is attached to the sizes, too. */
         reader->behind = title - has_hash;
         return take_title(reader, line, title, err);
     }

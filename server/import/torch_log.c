@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* torch_log.c - what PyTorch printed of a job that did not get on */
+/* torch_log.c - reads PyTorch's output of a stuck job */
 #include "server/import/torch_log.h"
 
 #include <ctype.h>
@@ -19,24 +19,24 @@
 #define OP_SIZE 32
 #define RANKS_MAX 65536
 #define ERRORS_MAX 64
-#define ERROR_WITHIN 6 /* lines behind the one that announces it */
+#define ERROR_WITHIN 6 /* maximum of lines between announcement and error */
 #define LISTED_MAX 16
-#define RANKS_SIZE 160  /* of a text that lists ranks */
-#define TIMEOUTS_TOLD 6 /* operations in which ranks timed out */
+#define RANKS_SIZE 160  /* size of a text that lists ranks */
+#define TIMEOUTS_TOLD 6 /* maximum of operations in a sentence about timeouts */
 #define MARK " (imported)"
-#define WHAT "PyTorch's log" /* where memory is out */
+#define WHAT "PyTorch's log" /* names the allocation when memory is out */
 
-/* Of a group of ranks, where one of them was. -1: it does not say. */
+/* The last reported state of a rank in a group. -1: unknown. */
 struct torch_rank {
     char group[GROUP_SIZE];
-    long rank; /* of the job, if the line says that, else of the group */
+    long rank; /* in the job if the line has that number, else in the group */
     long work, enqueued, completed;
-    char op[OP_SIZE]; /* the collective that did not end; "": it does not say */
+    char op[OP_SIZE]; /* the collective that timed out; "": unknown */
 };
 
 struct torch_error {
     char text[TORCH_TEXT_SIZE]; /* without pointers and ports */
-    long first, n;              /* rank, ranks */
+    long first, n;              /* first rank with the error; number of ranks */
 };
 
 void torch_log_init(struct torch_log *log)
@@ -51,9 +51,9 @@ void torch_log_release(struct torch_log *log)
     json_decref(log->places);
 }
 
-/* ---- lines ---- */
+/* ---- Lines ---- */
 
-/* The number behind the first of these labels that has one; -1: there is none. */
+/* The number after the first label that has one; -1 if there is none. */
 static long number_of(const char *text, const char *const *labels)
 {
     for (; *labels; labels++) {
@@ -65,7 +65,7 @@ static long number_of(const char *text, const char *const *labels)
     return -1;
 }
 
-/* "[rank2]:" of torchrun is the job's; "Rank 2]" is of the group. */
+/* "[rank2]:" of torchrun is a rank of the job; "Rank 2]" is one of the group. */
 static const char *const rank_labels[] = {"[rank", "[Rank ", " Rank ", "on rank ", NULL};
 
 /* The labels in "last enqueued NCCL work: 53". PyTorch 2.6 and later omit "NCCL". */
@@ -76,7 +76,7 @@ static const char *const enqueued_labels[] = {
 static const char *const completed_labels[] = {
     "ast completed NCCL work: ", "ast completed work: ", NULL};
 
-/* "[PG ID 0 PG GUID 0(default_pg) Rank 2]", "[PG 1 Rank 2]": what names the group. */
+/* The group's name in "[PG ID 0 PG GUID 0(default_pg) Rank 2]" or "[PG 1 Rank 2]". */
 static void group_of(const char *text, char out[GROUP_SIZE])
 {
     const char *from = strstr(text, "[PG "), *to = from ? strstr(from, " Rank ") : NULL;
@@ -107,8 +107,9 @@ static struct torch_rank *rank_at(struct torch_log *log, const char *group, long
     return one;
 }
 
-/* "Watchdog caught collective operation timeout: WorkNCCL(SeqNum=51, OpType=ALLREDUCE,":
- * it does not name the group, so it is of the next line that does. */
+/* Parse "Watchdog caught collective operation timeout: WorkNCCL(SeqNum=51,
+ * OpType=ALLREDUCE,". The line does not name the group, so it is stored without one,
+ * until a line that does. */
 static void take_timeout(struct torch_log *log, const char *text, long rank)
 {
     const char *op = strstr(text, "OpType=");
@@ -121,8 +122,8 @@ static void take_timeout(struct torch_log *log, const char *text, long rank)
         snprintf(one->op, OP_SIZE, "%.*s", (int)strcspn(op + 7, ",) "), op + 7);
 }
 
-/* "... detected by watchdog at work: 51, last enqueued NCCL work: 53, last completed NCCL
- * work: 50." The first that a rank says counts. */
+/* Parse "... detected by watchdog at work: 51, last enqueued NCCL work: 53, last
+ * completed NCCL work: 50.". The first report of a rank counts. */
 static void take_state(struct torch_log *log, const char *text, long rank)
 {
     char group[GROUP_SIZE];
@@ -137,7 +138,7 @@ static void take_state(struct torch_log *log, const char *text, long rank)
     if (one->work < 0)
         one->work = number_of(text, work_labels);
     timeout = rank_at(log, "", rank);
-    one = rank_at(log, group, rank); /* it may have moved */
+    one = rank_at(log, group, rank); /* the array may have moved */
     if (timeout && timeout != one && timeout->work == one->work)
         memcpy(one->op, timeout->op, OP_SIZE);
 }
@@ -164,7 +165,7 @@ static void add_error(struct torch_log *log, const char *text)
     snprintf(error->text, TORCH_TEXT_SIZE, "%s", stripped);
 }
 
-/* Behind "[rank2]: " or "2: ". */
+/* The text after "[rank2]: " or "2: ". */
 static const char *without_label(const char *text)
 {
     const char *colon = strstr(text, ": ");
@@ -177,7 +178,7 @@ static const char *without_label(const char *text)
     return text;
 }
 
-/* "Last error:", and in the next line what NCCL said. */
+/* Parse "Last error:", which has NCCL's error in the same or the next line. */
 static bool take_error(struct torch_log *log, const char *text)
 {
     const char *last = strstr(text, "Last error:");
@@ -233,16 +234,17 @@ void torch_log_line(struct torch_log *log, const char *line, size_t len)
         take_timeout(log, text, rank);
 }
 
-/* ---- what it comes to ---- */
+/* ---- Verdicts ---- */
 
 /* The ranks of one group. */
 struct group {
     const struct torch_log *log;
     const char *name;
     const json_t *nodes;
-    long n_ranks;           /* of the job; 0: not known */
-    bool has_timeouts_only; /* before PyTorch 2.3: nobody says what it enqueued */
-    long work;              /* in which the furthest wait */
+    long n_ranks; /* in the job; 0: unknown */
+    /* before PyTorch 2.3, ranks do not report what they enqueued */
+    bool has_timeouts_only;
+    long work; /* the latest operation that a rank waits for */
     const char *op;
 };
 
@@ -264,7 +266,7 @@ static int compare_longs(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* "0-1, 3", of ranks that are sorted here. */
+/* Sort the ranks and write "0-1, 3". */
 static void list_ranks(long *ranks, size_t n, char *out, size_t size)
 {
     size_t at = 0;
@@ -282,7 +284,7 @@ static void list_ranks(long *ranks, size_t n, char *out, size_t size)
     }
 }
 
-/* NULL: the log has no line of the rank. */
+/* NULL if the log has no line of the rank. */
 static json_t *node_of(const struct group *group, long rank)
 {
     char key[24];
@@ -302,7 +304,7 @@ static struct finding begin(const char *about, const char *line)
     return finding;
 }
 
-/* The ranks that the finding is about, and their nodes. */
+/* Set the ranks that the finding names, and their nodes. */
 static void put_ranks(struct finding *finding, const struct group *group, long *ranks,
                       size_t n)
 {
@@ -314,8 +316,8 @@ static void put_ranks(struct finding *finding, const struct group *group, long *
         finding_name(finding, json_string_value(node_of(group, ranks[i])));
 }
 
-/* Ranks that are in NCCL's log and did not report, into `out`. Others may have a log of
- * their own. */
+/* Find ranks that NCCL's log has but that reported nothing. Ranks outside NCCL's log may
+ * have written another log. */
 static size_t find_silent(const struct group *group, long *out, size_t max)
 {
     bool *has = memory_zeroed((size_t)group->n_ranks + 1, sizeof(*has), WHAT);
@@ -348,7 +350,8 @@ static const char *other_op(const struct group *group, long *rank)
     return NULL;
 }
 
-/* [{"ranks","n","work","op"}] of ranks that timed out in the same operation. */
+/* [{"ranks","n","work","op"}], an entry for ranks that timed out in the same
+ * operation. */
 static json_t *timeouts_json(const struct group *group, long *ranks)
 {
     const struct torch_log *log = group->log;
@@ -393,7 +396,7 @@ static long highest_enqueued(const struct group *group, bool of_behind)
     return most;
 }
 
-/* Ranks that wait while others hold them up, or while no rank stands out. */
+/* Set the ranks that wait, because others hold them up or none stands out. */
 static void put_waiting(struct finding *finding, const struct group *group, long *ranks,
                         size_t n)
 {
@@ -447,7 +450,7 @@ static json_t *judge(const struct group *group, long *behind, long *waiting, siz
     return finding_end(&finding, id, MARK);
 }
 
-/* The most that a rank of the group waits for; -1: none waits. */
+/* Find the latest operation that a rank of the group waits for; -1 if none waits. */
 static void find_work(struct group *group)
 {
     group->work = -1;
@@ -478,7 +481,7 @@ static void judge_groups(const struct torch_log *log, const json_t *nodes, long 
         has_state = has_state || log->ranks[i].enqueued >= 0;
     for (size_t i = 0; i < log->n_ranks; i++) {
         const struct torch_rank *one = &log->ranks[i];
-        /* Of a part of the ranks it is not known which are missing. */
+        /* The members of other groups are unknown, so missing ones cannot be found. */
         bool is_all = !*one->group || strstr(one->group, "default_pg") ||
                       strcmp(one->group, "0") == 0;
         struct group group = {.log = log,
@@ -515,7 +518,7 @@ static bool has_line(const json_t *verdict, const char *text)
     return false;
 }
 
-/* NCCL's own log has it, with the process whose error it is. */
+/* True if a verdict of NCCL's log, which names the process, has this error already. */
 static bool is_told(const json_t *verdicts, const char *text)
 {
     for (size_t i = 0; i < json_array_size(verdicts); i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* torch_log.h - what PyTorch printed of a job that did not get on: its watchdog's lines,
- * and the last error that it got from NCCL
+/* torch_log.h - reads PyTorch's output of a stuck job: lines of its watchdog, and the
+ * last error that it got from NCCL
  *
- * Source of the forms: PyTorch 1.10 to 2.9, torch/csrc/distributed/c10d,
+ * Source of the formats: PyTorch 1.10 to 2.9, torch/csrc/distributed/c10d,
  * ProcessGroupNCCL.cpp and NCCLUtils.cpp. */
 #ifndef RINGBENCH_SERVER_IMPORT_TORCH_LOG_H
 #define RINGBENCH_SERVER_IMPORT_TORCH_LOG_H
@@ -16,25 +16,24 @@ struct torch_rank;
 struct torch_error;
 
 struct torch_log {
-    struct torch_rank *ranks; /* one for each group that it spoke of */
+    struct torch_rank *ranks; /* an entry per rank and group */
     size_t n_ranks, ranks_capacity;
-    json_t *places; /* of these, by group and rank */
+    json_t *places; /* indexes of `ranks` by group and rank */
     struct torch_error *errors;
     size_t n_errors, errors_capacity;
-    long rank;    /* whose error is being read; -1: it does not say */
-    int to_error; /* lines in which that may come; 0: none does */
-    int is_next;  /* the next line is it */
+    long rank;    /* rank of the error being read; -1: unknown */
+    int to_error; /* lines left to search for it */
+    int is_next;  /* the next line is the error */
 };
 
 void torch_log_init(struct torch_log *log);
 void torch_log_release(struct torch_log *log);
 
-/* One line, without its newline, of any bytes. */
+/* Read a line without its newline; any bytes are allowed. */
 void torch_log_line(struct torch_log *log, const char *line, size_t len);
 
-/* Append what it comes to: verdicts of kind `transport`, the cause first. nodes: the name
- * of each rank's node as far as it is known, by its number as text; n_ranks: of the job,
- * 0: not known. */
+/* Append the verdicts, of kind `transport`, the cause first. nodes: names of the ranks'
+ * nodes, as far as known, by rank as text. n_ranks: in the job; 0: unknown. */
 void torch_log_verdicts(const struct torch_log *log, const json_t *nodes, long n_ranks,
                         json_t *verdicts);
 

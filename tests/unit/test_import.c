@@ -162,15 +162,15 @@ TEST(what_is_lacking_or_does_not_fit_is_said)
         struct import_hints hints;
         const char *says;
     } files[] = {
-        {"nccl-2.10-no-name.txt", {-1, 0}, "does not say which collective"},
-        {"nccl-2.10-no-name.txt", {-1, 0}, "would suit all_reduce"},
+        {"nccl-2.10-no-name.txt", {-1, 0}, "does not name its collective"},
+        {"nccl-2.10-no-name.txt", {-1, 0}, "match all_reduce"},
         {"nccl-2.10-no-name.txt",
          {COLLECTIVE_ALL_GATHER, 0},
-         "1.00 times the algorithm bandwidths, but of all_gather on 2 ranks they would "
+         "1.00 times the algorithm bandwidths, but for all_gather on 2 ranks they must "
          "be "
          "0.50"},
-        {"osu-5.9-plain.txt", {-1, 0}, "does not say how many ranks"},
-        {"README.md", {-1, 0}, "there is no row of nccl-tests or of OSU's"},
+        {"osu-5.9-plain.txt", {-1, 0}, "has no number of ranks"},
+        {"README.md", {-1, 0}, "the file has no rows of nccl-tests or of OSU's"},
     };
 
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
@@ -294,11 +294,11 @@ TEST(what_looks_like_a_row_is_counted_with_its_line)
         const char *why;
     } cases[] = {
         {"x\n 8 2 float4 sum -1 1.0 2.0 3.0 0 1.0 2.0 3.0 0\n", 1, 2, "data type"},
-        {"x: 8 2 float sum -1 1.0 nan 3.0 0 1.0 2.0 3.0 0\n", 1, 1, "no number"},
+        {"x: 8 2 float sum -1 1.0 nan 3.0 0 1.0 2.0 3.0 0\n", 1, 1, "not a number"},
         {"x: 8 2 float sum -1node-a:1:2 [0] NCCL INFO y\n", 1, 1, "columns"},
-        {"8 2 float sum -1 1.0 2.0\n9 2 float sum -1 1.0 2.0\n", 2, 1, "no number"},
+        {"8 2 float sum -1 1.0 2.0\n9 2 float sum -1 1.0 2.0\n", 2, 1, "not a number"},
         {"8 2 float sum -1 1.0 2.0\n\n9 2 float sum -1 1.0 2.0\n", 2, 1,
-         "2 that cannot (1, 3): "},
+         "2 lines could not be read (1, 3): "},
         {"5 files were found there, of 10.5 MB in 2.5 s and 3.5\n", 0, 0, "no row"},
         {"Epoch 1 20 of 30 loss 0.5 0.6 0.7\n", 0, 0, "no row"},
     };
@@ -381,13 +381,13 @@ TEST(the_number_of_ranks_that_is_given_counts)
     } cases[] = {
         {RANK("1", "a", "1") RANK("2", "b", "0") RANK("3", "b", "1"), 4, 4, 2, ""},
         {RANK("1", "a", "1") RANK("2", "b", "0") RANK("3", "b", "1"), 0, 0, 2,
-         "4 or more"},
+         "4 ranks or more"},
         {RANK("15", "b", "7"), 16, 16, 1, ""},
-        {RANK("15", "b", "7"), 8, 0, 1, "lists 16 ranks, and ?ranks= says 8"},
+        {RANK("15", "b", "7"), 8, 0, 1, "lists 16 ranks, but ?ranks= is 8"},
         {RANK("0", "a", "0") RANK("1", "a", "1"), 8, 8, 1, ""},
         {RANK("0", "a", "0") RANK("1", "a", "1"), 0, 2, 1, ""},
         {"", 8, 8, 0, ""},
-        {"", 0, 0, 0, "how many ranks"},
+        {"", 0, 0, 0, "number of ranks"},
         /* two hosts of one name: the second begins with the same device */
         {RANK("0", "gpu", "0") RANK("1", "gpu", "1") RANK("2", "gpu", "0")
              RANK("3", "gpu", "1"),
