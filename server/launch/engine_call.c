@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* engine_call.c - commands of launchers, run as processes beside the loop */
+/* engine_call.c - runs the commands of launchers and hooks as child processes */
 #include "server/launch/engine_call.h"
 
 #include <errno.h>
@@ -17,8 +17,8 @@
 #include "common/base/utf8.h"
 
 #define ANSWER_MAX 4096
-#define PIPE_BYTES (1 << 20) /* that a command may write from tick to tick */
-#define DEATH_MS 5000        /* that a command which was killed may take to end */
+#define PIPE_BYTES (1 << 20) /* output read from a command per tick */
+#define DEATH_MS 5000        /* time for a killed command to end */
 
 struct output {
     int fd;
@@ -29,11 +29,12 @@ struct output {
 struct engine_call {
     TAILQ_ENTRY(engine_call) entry;
     struct launcher *launcher; /* or NULL */
-    int64_t limit_ms;          /* that it may take */
-    pid_t pid;                 /* leads a session of its own */
+    int64_t limit_ms;          /* time limit */
+    pid_t pid;                 /* leader of its own session */
     struct output out, errors;
-    int64_t until_ms;      /* it may take; then, it may take to die */
-    engine_answered *done; /* NULL: answered, or nobody wants to know */
+    /* until its time limit; once killed, until it must have ended */
+    int64_t until_ms;
+    engine_answered *done; /* NULL: answered or cancelled */
     void *arg;
     bool is_late;
 };
@@ -50,7 +51,7 @@ static void call_free(struct engine_calls *calls, struct engine_call *call)
 
 /* ---- Starting ---- */
 
-/* The path of a program by the PATH that the command has, not by this server's. */
+/* Find a program by the command's PATH instead of the server's. */
 static void find_program(const char *name, char *const *env, char out[PATH_MAX])
 {
     const char *path = "/usr/bin:/bin";
@@ -68,7 +69,7 @@ static void find_program(const char *name, char *const *env, char out[PATH_MAX])
     }
 }
 
-/* Signals are as usual there, whatever this server ignores. */
+/* The child has default signal handling, whatever signals the server ignores. */
 static int spawn(pid_t *pid, char **argv, char **env, int out, int errors)
 {
     posix_spawn_file_actions_t actions;
@@ -121,7 +122,7 @@ struct engine_call *engine_call_run(struct engine_calls *calls, int64_t limit_ms
     if (!rc)
         return call;
     call_free(calls, call);
-    error_set_errno(err, ERROR_IO, rc, "can't run %s", argv[0]);
+    error_set_errno(err, ERROR_IO, rc, "cannot run %s", argv[0]);
     return NULL;
 }
 
@@ -141,8 +142,8 @@ struct engine_call *engine_call_start(struct engine_calls *calls,
 
 /* ---- Its end ---- */
 
-/* Take what is there now, and drop what is more than an answer: a command that writes
- * more than its pipe holds would wait. */
+/* Read the available output and drop everything beyond the answer: a command with more
+ * output than its pipe holds would block. */
 static void drain(struct output *output)
 {
     char rest[16384];
@@ -172,7 +173,8 @@ const char *engine_text_clean(char *text, size_t len, bool has_lines)
     return text + strspn(text, " \n");
 }
 
-/* What is there at the end: what the command started may hold the pipe's other end. */
+/* Read the rest of the output. It may have no end yet: a descendant of the command may
+ * hold the pipe. */
 static const char *take_text(struct output *output, bool has_lines)
 {
     drain(output);
@@ -198,22 +200,22 @@ static void on_end(struct engine_call *call, int status)
 {
     char why[100] = "";
 
-    call->is_late = call->is_late && status != 0; /* else it had ended before */
+    call->is_late = call->is_late && status != 0; /* else it ended before it was killed */
     if (call->is_late)
         snprintf(why, sizeof(why), "took too long and was killed");
     else if (WIFSIGNALED(status))
-        snprintf(why, sizeof(why), "was ended by signal %d", WTERMSIG(status));
+        snprintf(why, sizeof(why), "was killed by signal %d", WTERMSIG(status));
     else if (status != 0)
         snprintf(why, sizeof(why), "ended with status %d", WEXITSTATUS(status));
     answer(call, why);
 }
 
-/* A process that waits in the kernel does not die, and is not waited for. It stays in the
- * list, though. */
+/* A process that is blocked in the kernel does not die at once. Answer without waiting
+ * for it; it stays in the list. */
 static void on_late(struct engine_call *call, int64_t now_ms)
 {
     if (call->is_late) {
-        answer(call, "took too long and was killed, which has not ended it");
+        answer(call, "took too long and could not be killed");
         return;
     }
     call->is_late = true;
@@ -246,7 +248,7 @@ void engine_call_cancel(struct engine_call *call)
     kill(-call->pid, SIGKILL);
 }
 
-/* ---- All of them ---- */
+/* ---- All commands ---- */
 
 size_t engine_calls_count(const struct engine_calls *calls, const char *launcher)
 {

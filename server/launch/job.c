@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job.c - one job of an engine: its state, and the commands that start, query and stop it
- */
+/* job.c - one job of an engine: its state, and the commands that start, query and stop
+ * it */
 #include "server/launch/job.h"
 
 #include <stdio.h>
@@ -16,25 +16,25 @@
 #include "server/launch/job_files.h"
 #include "server/store/store.h"
 
-#define AWAITED_EVERY_MS 500 /* between questions, if somebody waits for the answer */
-#define MAY_COME_MS 2000     /* a start that failed at once may have its effect as late */
-#define STOP_AGAIN_MS 60000  /* a stop that was accepted has had no effect */
-#define IDLE_EXIT_S "600"    /* that agents stay without a run */
+#define AWAITED_EVERY_MS 500 /* between queries while somebody waits for the state */
+#define MAY_COME_MS 2000     /* a failed start may still create the job for this long */
+#define STOP_AGAIN_MS 60000  /* time after which an ineffective stop is repeated */
+#define IDLE_EXIT_S "600"    /* time that agents stay without a run */
 
 static int64_t ms_of(double seconds)
 {
     return (int64_t)(seconds * 1000);
 }
 
-/* ---- What is known of it, as people and the store get it ---- */
+/* ---- Texts about the job ---- */
 
 struct launcher *job_launcher(const struct job *job)
 {
     return launcher_list_find(&job->jobs->launchers, job->launcher);
 }
 
-/* Why it is stopped counts beside what prevents that; what the engine last said of a job
- * that goes on does not. */
+/* Join the job's reason and the trouble with its engine. The reason is left out unless
+ * the job is stopping: it is the engine's last message, which may be old. */
 static void put_reason(const struct job *job, char *out)
 {
     const char *reason = job->trouble[0] && job->state != JOB_STOPPING ? "" : job->reason;
@@ -129,7 +129,7 @@ json_t *job_json(const struct job *job)
         "follow_up_until", time_json(held_ms > 0 ? clock_wall_ms() + held_ms : 0));
 }
 
-/* The same, and what only the server is to know, for the store. */
+/* The job's document for the store, with members that only the server needs. */
 static struct store_write *job_row(const struct job *job)
 {
     json_t *doc = job_json(job);
@@ -145,14 +145,14 @@ static struct store_write *job_row(const struct job *job)
     return write;
 }
 
-/* Store it as it is now. */
+/* Store the job's current state. */
 static void job_keep(const struct job *job)
 {
     store_submit(job->jobs->store, job_row(job), true, NULL, NULL);
 }
 
-/* Its start may have been under way: a job without an id is looked for by its name for as
- * long as a command may take. */
+/* The job's start may have been interrupted. Search a job without an id by its name for
+ * as long as a command may take. */
 void job_restore(struct jobs *jobs, const json_t *doc)
 {
     const struct launcher *launcher;
@@ -181,13 +181,12 @@ void job_restore(struct jobs *jobs, const json_t *doc)
     launcher = job_launcher(job);
     job->may_come_until_at = now + (launcher ? (int64_t)(launcher->command_s * 1000) : 0);
     if (job->state == JOB_STARTING && !job->reason[0])
-        snprintf(job->reason, sizeof(job->reason),
-                 "the server was stopped while it was started");
+        snprintf(job->reason, sizeof(job->reason), "the server stopped during its start");
 }
 
 /* ---- Its state ---- */
 
-/* As one line; text that is cut ends with a whole character. True if it is new. */
+/* Store the text as one line, cut after a whole character. True if it has changed. */
 static bool set_words(char words[JOB_WORDS_MAX], const char *text)
 {
     char cut[JOB_WORDS_MAX];
@@ -214,8 +213,7 @@ static void tell(struct job *job, bool is_failure)
         job_keep(job);
 }
 
-/* Enter a state, for a reason that may be the job's own: logged and stored if it is new.
- */
+/* Enter a state. reason may be the job's own. A change is logged and stored. */
 static void enter(struct job *job, enum job_state state, const char *reason)
 {
     bool is_news = set_words(job->reason, reason), is_failure = false;
@@ -236,14 +234,14 @@ static void enter(struct job *job, enum job_state state, const char *reason)
         tell(job, is_failure);
 }
 
-/* Its state can't be found out now. */
+/* Note that the job's state cannot be queried now. */
 static void be_unknown(struct job *job, const char *trouble)
 {
     if (set_words(job->trouble, trouble))
         tell(job, true);
 }
 
-/* "the command ended with status 1: no such partition", after `what` */
+/* "the command ended with status 1: no such partition", after `what`. */
 static void put_fault(char out[JOB_WORDS_MAX], const char *what,
                       const struct engine_answer *answer)
 {
@@ -255,7 +253,7 @@ static void put_fault(char out[JOB_WORDS_MAX], const char *what,
 
 /* ---- The engine's answers ---- */
 
-/* A word, as command lines and sentences have them. */
+/* An id is one word of printable characters, fit for command lines and sentences. */
 static bool is_id(const char *id, size_t len)
 {
     for (size_t i = 0; i < len; i++)
@@ -264,7 +262,7 @@ static bool is_id(const char *id, size_t len)
     return len > 0 && len < sizeof(((struct job *)0)->engine_id);
 }
 
-/* Another job that has the id. */
+/* Another job that has the same id. */
 static const struct job *find_owner(const struct job *job, const char *id, size_t len)
 {
     const struct job *other;
@@ -277,18 +275,19 @@ static const struct job *find_owner(const struct job *job, const char *id, size_
     return NULL;
 }
 
-/* Take the engine's id of it; -1 with the reason if it can't be that. */
+/* Set the engine's id of the job; -1 with the reason if it is invalid or taken. */
 static int name_it(struct job *job, const char *id, size_t len, char why[JOB_WORDS_MAX])
 {
     const struct job *owner = find_owner(job, id, len);
 
     if (!is_id(id, len)) {
-        snprintf(why, JOB_WORDS_MAX, "this is no id: %.120s", id);
+        snprintf(why, JOB_WORDS_MAX, "the engine returned an invalid job id: %.120s", id);
         return -1;
     }
     if (owner) {
-        snprintf(why, JOB_WORDS_MAX, "the engine gave it the id %.*s, which job %s has",
-                 (int)len, id, owner->id);
+        snprintf(why, JOB_WORDS_MAX,
+                 "the engine returned the id %.*s, which job %s already has", (int)len,
+                 id, owner->id);
         return -1;
     }
     memcpy(job->engine_id, id, len);
@@ -299,8 +298,8 @@ static int name_it(struct job *job, const char *id, size_t len, char why[JOB_WOR
     return 0;
 }
 
-/* Its start gave no id. The engine may have it all the same, or soon: look for it by its
- * name, for as long again as the command took. */
+/* The start returned no id, but the engine may have created the job, or may do so soon.
+ * Search it by name, for as long again as the start took. */
 static void be_unnamed(struct job *job, const struct launcher *launcher, const char *why,
                        bool may_come)
 {
@@ -313,8 +312,8 @@ static void be_unnamed(struct job *job, const struct launcher *launcher, const c
         return;
     }
     snprintf(text, sizeof(text), "%s%.120s",
-             may_come ? "it is unknown whether the engine has it, and its launcher has "
-                        "no `find`: "
+             may_come ? "it is unknown whether the engine started it, because its "
+                        "launcher has no `find`: "
                       : "",
              why);
     enter(job, JOB_ENDED, text);
@@ -332,7 +331,7 @@ static void on_started(struct job *job, const struct engine_answer *answer)
     if (answer->has_failed)
         put_fault(why, "", answer);
     else if (!has_id)
-        snprintf(why, sizeof(why), "no id is in what its start said: %.120s",
+        snprintf(why, sizeof(why), "the start command printed no job id: %.120s",
                  answer->text);
     else if (!name_it(job, id, len, why))
         return;
@@ -346,8 +345,8 @@ static bool is_gone(const struct engine_answer *answer)
     return launcher_finds(answer->launcher->gone, answer->complaint, NULL, NULL);
 }
 
-/* A job that cannot be queried is not taken to have ended. One that is being stopped ends
- * for the reason of its stop, whatever the engine calls that. */
+/* A failed query does not mean that the job has ended. A stopping job keeps the reason of
+ * its stop, whatever the engine reports. */
 static void on_status(struct job *job, const struct engine_answer *answer)
 {
     bool is_stopping = job->state == JOB_STOPPING;
@@ -364,14 +363,15 @@ static void on_status(struct job *job, const struct engine_answer *answer)
         if (state == JOB_PENDING &&
             launcher_finds(answer->launcher->stuck, answer->text, NULL, NULL))
             snprintf(why + strlen(why), sizeof(why) - strlen(why),
-                     ": it will not start unless the request or the engine is changed");
+                     ": it cannot start until the request or the engine's configuration "
+                     "changes");
     }
     if (state < 0 || (is_stopping && state != JOB_ENDED))
         state = (int)job->state;
     enter(job, (enum job_state)state, is_stopping ? job->reason : why);
 }
 
-/* Whether another line begins with another id than the first. */
+/* True if another line begins with an id other than the first. */
 static bool has_others(const char *text, size_t len)
 {
     for (const char *at = text; *at; at += strspn(at, "\n")) {
@@ -382,20 +382,20 @@ static bool has_others(const char *text, size_t len)
     return false;
 }
 
-/* If several have its name, take none and stop none. */
+/* If several jobs have this name, adopt none of them and stop none. */
 static void on_found(struct job *job, const struct engine_answer *answer)
 {
     size_t len = strcspn(answer->text, " \t\n");
-    bool may_come = job->begun_at < job->may_come_until_at; /* since it was asked for */
+    bool may_come = job->begun_at < job->may_come_until_at; /* when the search began */
     char why[JOB_WORDS_MAX];
 
     if (answer->has_failed) {
-        put_fault(why, "it is unknown whether the engine has it: ", answer);
+        put_fault(why, "it is unknown whether the engine started it: ", answer);
         be_unknown(job, why);
     } else if (len == 0) {
         enter(job, may_come ? job->state : JOB_ENDED, job->reason);
     } else if (has_others(answer->text, len)) {
-        snprintf(why, sizeof(why), "the engine has several jobs of its name: %.120s",
+        snprintf(why, sizeof(why), "the engine has several jobs with its name: %.120s",
                  answer->text);
         be_unknown(job, why);
     } else if (name_it(job, answer->text, len, why)) {
@@ -427,8 +427,8 @@ static void (*const handlers[])(struct job *, const struct engine_answer *) = {
     [LAUNCHER_FIND] = on_found,
 };
 
-/* The next command is due at once after a start, if the job's id is new, and if the job
- * has yet to be stopped; else after every_s. */
+/* The next command is due at once after a start, after a new id, and for a job that must
+ * still be stopped; otherwise after every_s. */
 static void on_answer(void *arg, const struct engine_answer *answer)
 {
     struct job *job = arg;
@@ -436,7 +436,7 @@ static void on_answer(void *arg, const struct engine_answer *answer)
 
     job->call = NULL;
     job->due_at = job_now(job);
-    if (!job_is_alive(job)) /* it was given up */
+    if (!job_is_alive(job)) /* given up */
         return;
     handlers[job->command](job, answer);
     is_soon = job->command == LAUNCHER_START || (!had_id && job->engine_id[0]) ||
@@ -465,8 +465,8 @@ static json_t *values_of(const struct job *job, const struct launcher *launcher)
     return values;
 }
 
-/* One that is to stop is told so until the engine accepts it, and queried in between: it
- * may have ended. */
+/* Stop commands are repeated until the engine accepts one, with queries in between,
+ * because the job may have ended. */
 enum launcher_command job_next_command(const struct job *job)
 {
     if (!job->engine_id[0])
@@ -522,7 +522,7 @@ void job_call(struct job *job, enum launcher_command command)
         be_unnamed(job, launcher, job->reason, true);
 }
 
-/* The store has it, or has not taken it. */
+/* The job has been stored, or could not be. */
 static void on_stored(void *arg, const struct error *err,
                       const struct store_event *events, size_t n_events)
 {
@@ -530,25 +530,27 @@ static void on_stored(void *arg, const struct error *err,
     char why[JOB_WORDS_MAX];
 
     (void)events, (void)n_events;
-    if (!job->jobs) { /* they were closed meanwhile */
+    if (!job->jobs) { /* closed meanwhile */
         job_free(job);
         return;
     }
     job->phase = JOB_BEGUN;
     if (!job_is_alive(job)) {
-        job_keep(job); /* it was stopped meanwhile */
+        job_keep(job); /* stopped meanwhile */
     } else if (err) {
         snprintf(why, sizeof(why), "it could not be stored: %.120s", err->text);
         enter(job, JOB_ENDED, why);
     } else if (!job_launcher(job)) {
-        enter(job, JOB_ENDED, "its launcher is gone");
+        enter(job, JOB_ENDED, "its launcher was removed");
     } else {
         job_call(job,
-                 LAUNCHER_START); /* at once: a server that is killed before loses it */
+                 /* at once: a killed server would not know of the start */
+                 LAUNCHER_START);
     }
 }
 
-/* The next server has to know a job that may have been started. */
+/* Store the job before its start: after a restart, the server must know every job that
+ * may exist. */
 static void store_first(struct job *job)
 {
     struct error err;
@@ -592,11 +594,11 @@ void job_tick(struct job *job)
     if (!job_is_alive(job))
         return;
     if (!launcher) {
-        be_unknown(job, "its launcher is not among this server's any more");
+        be_unknown(job, "its launcher was removed from this server");
     } else if (job->phase == JOB_QUEUED) {
         launcher->is_full = launcher->is_full || !may_begin(job, launcher);
         if (launcher->is_full) {
-            enter(job, JOB_STARTING, "waits for another of its launcher to end");
+            enter(job, JOB_STARTING, "waits for another job of its launcher to end");
             return;
         }
         launcher->is_busy = launcher->is_busy || !job_has_turn(job);
@@ -604,14 +606,15 @@ void job_tick(struct job *job)
             store_first(job);
     } else if (job->state == JOB_RUNNING &&
                job_now(job) - job->started_at >= ms_of(launcher->most_hours * 3600)) {
-        snprintf(why, sizeof(why), "its %g hours were over", launcher->most_hours);
+        snprintf(why, sizeof(why), "its time limit of %g hours was reached",
+                 launcher->most_hours);
         job_stop(job, why);
     }
 }
 
 /* ---- Stopping ---- */
 
-/* Make a stop the next command. What starts or stops the job now goes on before it. */
+/* Make a stop the next command. A running start or stop command finishes first. */
 static void hurry(struct job *job)
 {
     if (job->call && job->command == LAUNCHER_STATUS) {
@@ -631,7 +634,8 @@ void job_stop(struct job *job, const char *reason)
     if (job->state == JOB_STOPPING &&
         (!job_launcher(job) || (!job->engine_id[0] && job->trouble[0]))) {
         snprintf(given_up, sizeof(given_up),
-                 "given up by a request; the engine may have it: %.100s", job->trouble);
+                 "given up by a request; the engine may still run it: %.100s",
+                 job->trouble);
         enter(job, JOB_ENDED, given_up);
         return;
     }

@@ -16,7 +16,7 @@
 
 enum job_file { TOKEN_FILE, CA_FILE, OUTPUT_FILE, JOB_FILES };
 
-/* none: the value if the job has no such file. Commands do not get an empty variable. */
+/* none: the value if the job has no such file. Commands do not accept an empty value. */
 static const struct {
     const char *name, *suffix, *none;
 } files[JOB_FILES] = {
@@ -49,16 +49,16 @@ static int write_file(const char *path, const char *content, struct error *err)
     FILE *file;
     int fd;
 
-    unlink(path); /* of a server that was killed before it stored the job */
+    unlink(path); /* left by a server that was killed before it stored the job */
     fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     file = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (!file || fprintf(file, "%s\n", content) < 0 || fclose(file))
-        return error_set_errno(err, ERROR_IO, errno, "can't write %s", path);
+        return error_set_errno(err, ERROR_IO, errno, "cannot write %s", path);
     return 0;
 }
 
-/* The output goes to a file only if nodes are expected to reach the directory. The token
- * is two UUIDs of 122 random bits each. */
+/* Output goes to a file only if the launcher has a directory that nodes can reach. The
+ * token consists of two UUIDs with 122 random bits each. */
 int job_files_write(struct job *job, const char *dir, struct error *err)
 {
     const struct jobs *jobs = job->jobs;
@@ -115,7 +115,7 @@ void job_files_name(const struct job *job, json_t *values)
     }
 }
 
-/* From the beginning of a line. */
+/* Read the last JOB_OUTPUT_MAX bytes, beginning with a whole line. */
 static void read_output(struct job *job, const char *path)
 {
     FILE *file = foreign_file_open(path);

@@ -9,21 +9,21 @@
 #include "common/base/error.h"
 #include "server/launch/job.h"
 
-/* Write a new token and the certificate. dir: the launcher's, or NULL. */
+/* Generate the token and write the files. dir: the launcher's, or NULL. */
 int job_files_write(struct job *job, const char *dir, struct error *err);
 
-/* The server's certificate is another one: agents that are yet to start have to trust it.
- */
+/* Rewrite the certificate after a change: agents that start later must trust the new
+ * one. */
 void job_files_renew(const struct job *job);
 
-/* Read the token of a job that an earlier server started. Without its file the job's
- * agents can no longer register. */
+/* Read the token of a job that an earlier server started. Without its file, the job's
+ * agents cannot register any more. */
 void job_files_read(struct job *job);
 
 /* Set {token_file}, {ca_file} and {output} for the launcher's commands. */
 void job_files_name(const struct job *job, json_t *values);
 
-/* The job has ended: keep the end of its output, and remove the files. */
+/* The job has ended: keep the end of its output and delete the files. */
 void job_files_end(struct job *job);
 
 #endif

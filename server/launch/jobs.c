@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* jobs.c - the jobs that this server asked engines for: their list, whose command runs
- * next, and what runs and people ask of them */
+/* jobs.c - the list of jobs requested from engines, the order of their commands, and
+ * requests of runs and clients */
 #include "server/launch/jobs.h"
 
 #include <stdio.h>
@@ -15,8 +15,8 @@
 #include "server/store/store.h"
 
 #define TICK_MS 50
-#define FOLLOW_UP_MS 120000 /* that a job waits for a follow-up of its run */
-#define AWAITED_MS 2000     /* that a job's state is awaited after each jobs_ask */
+#define FOLLOW_UP_MS 120000 /* how long a job waits for a follow-up of its run */
+#define AWAITED_MS 2000     /* how long a job's state is awaited after jobs_ask */
 
 static struct job *find_id(const struct jobs *jobs, const char *id)
 {
@@ -31,7 +31,7 @@ static struct job *find_group(const struct jobs *jobs, const char *group)
     return job_group(group) ? find_id(jobs, group + strlen(JOB_GROUP_PREFIX)) : NULL;
 }
 
-/* First what stops a job, then the one that has waited longest. */
+/* Stop commands go first, then the job that has waited longest. */
 static bool goes_before(const struct job *a, const struct job *b)
 {
     bool a_stops = job_next_command(a) == LAUNCHER_STOP;
@@ -69,7 +69,7 @@ static void on_tick(uv_timer_t *timer)
         uv_timer_stop(timer);
 }
 
-/* An idle server has no timer of it. */
+/* Start the timer, which stops when no job is alive. */
 static void run_timer(struct jobs *jobs)
 {
     if (!uv_is_active((uv_handle_t *)&jobs->timer))
@@ -83,7 +83,7 @@ static void jobs_free(struct jobs *jobs)
     while ((job = TAILQ_FIRST(&jobs->list))) {
         job_take_out(job);
         if (job->phase == JOB_STORING)
-            job->jobs = NULL; /* the store's answer frees it */
+            job->jobs = NULL; /* on_stored frees it */
         else
             job_free(job);
     }
@@ -202,11 +202,12 @@ void jobs_check(const struct jobs *jobs, const struct run_spec *spec,
     json_decref(program_schema_complete(launcher->parameters, spec->launch.args,
                                         "/launch/args", problems));
     if (jobs_nodes(spec) > launcher->most_nodes)
-        problems_add(problems, "/nodes", "%ld nodes are more than the %ld that %s gives",
+        problems_add(problems, "/nodes",
+                     "%ld nodes exceed the limit of %ld of the launcher %s",
                      jobs_nodes(spec), launcher->most_nodes, launcher->name);
 }
 
-/* may: names, or NULL: every operator. */
+/* may: users' names; NULL: every operator. */
 static int allow(const json_t *may, const char *launcher, const char *who,
                  struct error *err)
 {
@@ -216,16 +217,17 @@ static int allow(const json_t *may, const char *launcher, const char *who,
     if (!may)
         return 0;
     if (!who)
-        return error_set(err, ERROR_DENIED,
-                         "the launcher %s is not for everybody (its limits.who), and no "
-                         "name stands beside this token",
-                         launcher);
+        return error_set(
+            err, ERROR_DENIED,
+            "the launcher %s is restricted (limits.who), and this token has no name",
+            launcher);
     json_array_foreach (may, i, name)
         if (strcmp(json_string_value(name), who) == 0)
             return 0;
-    return error_set(err, ERROR_DENIED,
-                     "the launcher %s is not for %s: its limits.who has other names",
-                     launcher, who);
+    return error_set(
+        err, ERROR_DENIED,
+        "the launcher %s is not allowed for %s: limits.who lists other names", launcher,
+        who);
 }
 
 int jobs_allow(const struct jobs *jobs, const char *launcher, const char *who,
@@ -236,7 +238,7 @@ int jobs_allow(const struct jobs *jobs, const char *launcher, const char *who,
     return allow(of ? of->who : NULL, launcher, who, err);
 }
 
-/* A follow-up has yet to be stored. */
+/* Hold the job of the preceding run, because the follow-up is not stored yet. */
 void jobs_assign(struct jobs *jobs, struct run_spec *spec, const char *group)
 {
     char own[sizeof(JOB_GROUP_PREFIX) + ID_RUN_LENGTH] = JOB_GROUP_PREFIX;
@@ -294,8 +296,7 @@ enum job_state jobs_need(struct jobs *jobs, const struct run_spec *spec, const c
     if (!job)
         job = new_job(jobs, spec, run);
     if (!job) {
-        snprintf(text, JOB_TEXT_MAX, "there is no launcher %.64s any more",
-                 spec->launch.name);
+        snprintf(text, JOB_TEXT_MAX, "the launcher %.64s was removed", spec->launch.name);
         return JOB_ENDED;
     }
     job->held_until_at = 0;
@@ -327,7 +328,7 @@ void jobs_mark(struct jobs *jobs, const char *group)
         job->is_needed = true;
 }
 
-/* The store forgets it with the next job that it takes. */
+/* Forget the jobs that ended first. The store drops them when it stores the next job. */
 static void forget_oldest(struct jobs *jobs, size_t n)
 {
     while (n-- > 0) {
@@ -349,7 +350,7 @@ void jobs_release(struct jobs *jobs)
     TAILQ_FOREACH (job, &jobs->list, entry) {
         if (!job->is_needed && job_is_alive(job) && job->state != JOB_STOPPING &&
             job_now(job) >= job->held_until_at)
-            job_stop(job, "no run needs it any more");
+            job_stop(job, "no run needs it");
         n += job_is_over(job);
     }
     if (n > STORE_JOBS_ENDED_MAX)
@@ -373,7 +374,7 @@ bool jobs_ask(struct jobs *jobs, const char *group, char *text)
     return true;
 }
 
-/* In constant time for each of them. */
+/* Compares in constant time for each job. */
 const char *jobs_token_group(const struct jobs *jobs, const char *token)
 {
     const struct job *job;
@@ -392,7 +393,7 @@ const char *jobs_token_group(const struct jobs *jobs, const char *token)
     return group;
 }
 
-/* ---- What people ask ---- */
+/* ---- Requests of clients ---- */
 
 json_t *jobs_launchers_json(const struct jobs *jobs)
 {

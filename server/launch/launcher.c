@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* launcher.c - how this server gets nodes from an engine that has them */
+/* launcher.c - launchers, which request nodes from an engine */
 #include "server/launch/launcher.h"
 
 #include <stdio.h>
@@ -23,7 +23,7 @@ const char *const job_state_names[] = {"starting", "pending", "running",
 
 static const char *const command_names[] = {"start", "status", "stop", "find"};
 
-/* What stands in a command besides the launcher's own parameters; `job` is the last. */
+/* Names in templates besides the launcher's own parameters; `job` is the last. */
 static const char *const given[] = {"nodes",  "group", "server", "token_file", "ca_file",
                                     "output", "name",  "run",    "idle_s",     "job"};
 
@@ -31,7 +31,7 @@ static const char *const given[] = {"nodes",  "group", "server", "token_file", "
 
 /* ---- The file's fields ---- */
 
-/* A regular expression with a group, ( ), around what is wanted of it (min). */
+/* A regular expression with at least `min` groups, ( ). */
 static void parse_pattern(const struct spec_field *field, json_t *value,
                           struct run_spec *into, const char *pointer,
                           struct problems *problems)
@@ -44,7 +44,7 @@ static void parse_pattern(const struct spec_field *field, json_t *value,
     if (!*out)
         problems_add(problems, pointer, "%s", err.text);
     else if (safe_regex_groups(*out) < (size_t)field->min)
-        problems_add(problems, pointer, "needs a group, ( ), around what is wanted");
+        problems_add(problems, pointer, "needs a group, ( ), around the wanted part");
 }
 
 static void release_pattern(const struct spec_field *field, struct run_spec *of)
@@ -65,7 +65,7 @@ static void check_parameters(json_t *value, const char *pointer,
     for (size_t i = 0; i < GIVEN; i++) {
         snprintf(at, sizeof(at), "%s/%s", pointer, given[i]);
         if (json_object_get(value, given[i]))
-            problems_add(problems, at, "is the server's own");
+            problems_add(problems, at, "is reserved for the server");
     }
 }
 
@@ -76,8 +76,8 @@ static void check_states(json_t *states, const char *pointer, struct problems *p
 
     if (json_object_size(states) == 0 || json_object_size(states) > STATES_MAX)
         problems_add(problems, pointer,
-                     "must be an object: the engine's words for a job's states, each "
-                     "with pending, running or ended");
+                     "must be an object that maps the engine's words for job states to "
+                     "pending, running or ended");
     json_object_foreach (states, word, value) {
         const char *text = json_is_string(value) ? json_string_value(value) : "";
         char at[300];
@@ -96,13 +96,13 @@ static void check_who(json_t *who, const char *pointer, struct problems *problem
 
     if (json_array_size(who) == 0)
         problems_add(problems, pointer,
-                     "must be an array of names that stand beside tokens");
+                     "must be an array of users' names from the token file");
     json_array_foreach (who, i, name)
         if (!json_is_string(name) || json_string_length(name) == 0)
-            problems_add(problems, pointer, "must have strings only");
+            problems_add(problems, pointer, "must contain only non-empty strings");
 }
 
-/* check_templates checks those that are NULL here, together. */
+/* Fields with the checker NULL are checked together by check_templates. */
 #define AT(member) .offset = offsetof(struct launcher, member)
 #define TEXT(member) .kind = &spec_text, AT(member), .max = TEXT_MAX
 #define COUNT(member, high) .kind = &spec_integer, AT(member), .min = 1, .max = (high)
@@ -162,7 +162,7 @@ static const struct spec_field table[] = {
 };
 static const struct spec_fields fields = FIELDS(table, "an object");
 
-/* An object with all names that a template may have; `job` only where there is one. */
+/* All names that a template may contain; `job` only if has_job. */
 static json_t *names_of(const struct launcher *launcher, bool has_job)
 {
     json_t *names = json_object(), *value;
@@ -193,8 +193,8 @@ static void check_templates(const struct launcher *launcher, struct problems *pr
     json_decref(names[1]);
 }
 
-/* Read a file's content (borrowed). Returns a reference, or NULL after adding every fault
- * to *problems, with its pointer into the file. */
+/* Parse a file's content (borrowed). Returns a reference, or NULL after adding every
+ * error to *problems with its pointer into the file. */
 static struct launcher *parse(const char *name, json_t *file, const char *config_dir,
                               struct problems *problems)
 {

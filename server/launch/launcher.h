@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* launcher.h - how this server gets nodes from an engine that has them: a file of
- * launchers.d, understood (docs/reference/launchers.md) */
+/* launcher.h - launchers, which request nodes from an engine: the parsed files of
+ * launchers.d (docs/reference/launchers.md) */
 #ifndef RINGBENCH_SERVER_LAUNCH_LAUNCHER_H
 #define RINGBENCH_SERVER_LAUNCH_LAUNCHER_H
 
@@ -13,10 +13,11 @@
 
 #define LAUNCHERS_MAX 64
 
-/* A variable that all commands have, beside those of the file: {name} of the job. */
+/* A variable in the environment of all commands, besides those of the file: the job's
+ * {name}. */
 #define LAUNCHER_JOB_VARIABLE "LAUNCHED_JOB"
 
-/* What the engine is asked; FIND, which may be missing, for a job by its name. */
+/* The commands. FIND searches a job by its name and is optional. */
 enum launcher_command {
     LAUNCHER_START,
     LAUNCHER_STATUS,
@@ -29,26 +30,31 @@ enum job_state { JOB_STARTING, JOB_PENDING, JOB_RUNNING, JOB_STOPPING, JOB_ENDED
 
 struct launcher {
     char *name, *config_dir;
-    char *description;  /* or NULL */
-    char *server;       /* URL by which agents reach this server, or NULL: it knows */
-    char *job_dir;      /* that nodes can read and write, or NULL: the server's own */
+    char *description; /* or NULL */
+    /* URL by which agents reach this server; NULL: the server's own */
+    char *server;
+    char *job_dir;      /* a directory shared with nodes; NULL: the server's own */
     json_t *parameters; /* object, see common/spec/program_schema.h */
     json_t *env;        /* object of templates, or NULL */
     json_t *argv[LAUNCHER_COMMANDS]; /* arrays of templates, or NULL */
-    struct safe_regex *job; /* whose first group in the output of START is the job's id */
-    struct safe_regex *gone;  /* in the errors of STATUS: there is no such job; or NULL */
-    struct safe_regex *stuck; /* in what STATUS prints: the job waits for something that
-                                 does not come by itself; or NULL */
-    struct safe_regex *word, *reason; /* whose first groups in what STATUS prints are
-                                         these; NULL: the first word, the first line */
-    json_t *states;             /* object: words of the engine -> job states by name */
-    json_t *who;                /* names of tokens that may use it; NULL: all */
-    long most_nodes, most_jobs; /* of a job; at once */
-    double most_hours;          /* of a job */
-    double every_s;             /* its status is asked for */
-    double command_s;           /* a command may take */
-    bool is_full, is_busy; /* job.c: no further job, or command, of it may begin now */
-    unsigned refs;         /* its list's, and those of commands under way */
+    struct safe_regex *job; /* its first group in START's output is the job's id */
+    /* matches STATUS's errors if the job does not exist; or NULL */
+    struct safe_regex *gone;
+    /* matches STATUS's output if the job waits for something that needs intervention; or
+     * NULL */
+    struct safe_regex *stuck;
+    /* their first groups in STATUS's output are the state and the reason; NULL: the first
+     * word, the first line */
+    struct safe_regex *word, *reason;
+    json_t *states;             /* object: words of the engine -> names of job states */
+    json_t *who;                /* users who may use it; NULL: all */
+    long most_nodes, most_jobs; /* nodes per job; concurrent jobs */
+    double most_hours;          /* per job */
+    double every_s;             /* interval of status queries */
+    double command_s;           /* time limit of a command */
+    /* for job.c: no further job, or command, may begin in this tick */
+    bool is_full, is_busy;
+    unsigned refs; /* by its list and by running commands */
 };
 
 extern const char *const job_state_names[]; /* by enum job_state */
@@ -57,7 +63,7 @@ extern const char *const job_state_names[]; /* by enum job_state */
 struct launcher *launcher_ref(struct launcher *launcher);
 void launcher_unref(struct launcher *launcher);
 
-/* As GET /launchers shows it. A new object. */
+/* The launcher in GET /launchers. A new object. */
 json_t *launcher_to_json(const struct launcher *launcher);
 
 struct launcher_list {
@@ -65,25 +71,25 @@ struct launcher_list {
     size_t n;
 };
 
-/* Read DIR/NAME.json, in the order of names (NULL: there are none). -1 with the first
- * fault: a server does not start with a launcher that is not what it should be. */
+/* Read DIR/NAME.json in the order of names (NULL: none). -1 with the first error: a
+ * server does not start with an invalid launcher. */
 int launcher_list_load(struct launcher_list *list, const char *dir, struct error *err);
 void launcher_list_release(struct launcher_list *list);
 
-/* Borrowed; NULL when there is none of that name. */
+/* Borrowed; NULL if there is none of that name. */
 struct launcher *launcher_list_find(const struct launcher_list *list, const char *name);
 
-/* The environment of all commands, ended by NULL, to be freed by command_template_free.
- * NULL with the reason. */
+/* The environment of all commands, terminated by NULL, to be freed by
+ * command_template_free. NULL with the reason. */
 char **launcher_env(const struct launcher *launcher, json_t *values, struct error *err);
 
-/* Whether the text has what the pattern (NULL: nothing) describes; unless `at` is NULL,
- * where its first group is, and how long. */
+/* True if the text matches the pattern (NULL: false). Unless `at` is NULL, also return
+ * the place and length of its first group. */
 bool launcher_finds(const struct safe_regex *pattern, const char *text, const char **at,
                     size_t *len);
 
-/* What the engine's answer to STATUS comes to: the state, or -1 for a word that `states`
- * does not have; and what it says, cut to size. */
+/* Parse the engine's answer to STATUS. Returns the state, or -1 for a word that `states`
+ * lacks. reason: the engine's message, cut to size. */
 int launcher_state(const struct launcher *launcher, const char *text, char *reason,
                    size_t size);
 

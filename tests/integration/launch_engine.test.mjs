@@ -220,7 +220,7 @@ describe('jobs of an engine', { concurrency: 6 }, () => {
       await server.request('POST', `/api/v1/runs/${id}/cancel`, { body: '{}' });
       await jobIs(server, 'stopping');
       fs.rmSync(path.join(launchers.dir, 'down'));
-      assert.match((await jobIs(server, 'ended')).sentence, /no run needs it any more/);
+      assert.match((await jobIs(server, 'ended')).sentence, /no run needs it/);
 
       // The command hangs: it is killed, and what it had sent arrives later.
       fs.rmSync(path.join(launchers.dir, 'answer'));

@@ -150,7 +150,7 @@ test('a job that Slurm will never start is called that, and launch.wait_s ends i
   const { text } = await run({ nodes: { count: 9 }, launch: { name: 'slurm', wait_s: 6 } });
   assert.match(
     text,
-    /^# launching: job \d+ of slurm is pending: PENDING Partition\w+: it will not start/m,
+    /^# launching: job \d+ of slurm is pending: PENDING Partition\w+: it cannot start/m,
     text,
   );
   assert.match(text, /^failed: launching: .*\(launch\.wait_s, 6 s, is over\)/m, text);

@@ -117,7 +117,7 @@ TEST(an_answer_is_what_the_command_wrote)
     answers("echo; echo ' 7'; echo two; echo one >&2; echo two >&2; exit 3", "7\ntwo",
             "one two", "ended with status 3", f);
     answers("printf 'f\\374r\\000x\\001y'", "f?r?x y", "", "", f);
-    answers("kill -9 $$", "", "", "was ended by signal 9", f);
+    answers("kill -9 $$", "", "", "was killed by signal 9", f);
     answers("yes | head -c 60000", f->text, "", "", f);
     assert_int_equal(strlen(f->text), 4095); /* without the last line's end */
 }
@@ -232,7 +232,7 @@ TEST(what_does_not_die_is_answered_and_keeps_its_place)
     assert_int_equal(f->answers, 0);
     f->now_ms += 5000;
     tick(f);
-    assert_string_equal(f->why, "took too long and was killed, which has not ended it");
+    assert_string_equal(f->why, "took too long and could not be killed");
     assert_int_equal(engine_calls_count(&f->calls, "a"), 1);
     assert_int_equal(__real_kill(-killed, SIGKILL), 0);
     await_end(f);

@@ -400,11 +400,11 @@ TEST(a_job_that_waits_for_what_does_not_come_says_so)
     answer_store(NULL);
     while (need(f, text), !strstr(text, "PENDING Resources"))
         uv_run(&f->loop, UV_RUN_ONCE);
-    assert_null(strstr(text, "will not start"));
+    assert_null(strstr(text, "cannot start"));
     set_status(f, "PENDING NodeLimit");
     while (need(f, text), !strstr(text, "PENDING NodeLimit"))
         uv_run(&f->loop, UV_RUN_ONCE);
-    assert_mentions(text, "will not start");
+    assert_mentions(text, "cannot start");
 }
 
 TEST(a_job_is_stopped_when_no_run_needs_it)
