@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rendezvous.c - TCPStore servers on the uv loop, one per case on a port of its own */
+/* rendezvous.c - TCPStore servers on the uv loop, one per case with its own port */
 #include "server/rendezvous/rendezvous.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@
 #define ACCEPT_BACKOFF_MS 100
 #define STANDING_NAME "standing"
 #define STANDING_MAX_KEYS 262144
-/* Expired keys are looked for so often in a time to live, and at least once a minute. */
+/* Sweeps for expired keys per time to live; there is at least one per minute. */
 #define SWEEPS_PER_TTL 20
 #define SWEEP_MAX_MS 60000
 
@@ -29,13 +29,13 @@ struct rendezvous_store {
     LIST_ENTRY(rendezvous_store) link;
     struct rendezvous *rendezvous;
     char *name;
-    char secret[ID_UUID_LENGTH + 1]; /* "" of the standing store */
+    char secret[ID_UUID_LENGTH + 1]; /* "" for the standing store */
     uv_poll_t listener;
-    uv_timer_t sweep; /* of the standing store */
+    uv_timer_t sweep; /* for the standing store */
     int fd, port;
     bool is_standing;
     long ttl_s;
-    size_t handles; /* not yet closed */
+    size_t handles; /* open handles */
     struct peer_set allowed;
 };
 
@@ -44,7 +44,7 @@ struct rendezvous {
     struct rendezvous_config config;
     int next_port;
     LIST_HEAD(, rendezvous_store) stores;
-    size_t open; /* the timer, and the stores that are not freed */
+    size_t open; /* the timer, and stores that are not freed */
     uv_timer_t backoff;
     struct rendezvous_counters counters;
     void (*closed)(void *arg);
@@ -105,8 +105,7 @@ static void on_backoff(uv_timer_t *timer)
         uv_poll_start(&store->listener, UV_READABLE, on_connection);
 }
 
-/* The process is out of descriptors: connections stay in the backlog until some are free.
- */
+/* The process has no free descriptor: leave connections in the backlog for a while. */
 static void back_off(struct rendezvous_store *store, int errnum)
 {
     struct rendezvous *rendezvous = store->rendezvous;
@@ -158,13 +157,14 @@ static void on_connection(uv_poll_t *listener, int status, int events)
             back_off(store, errno);
             return;
         }
-        /* Any other error is that of one connection, which is gone. */
+        /* Other errors concern one connection, which is gone. */
     }
 }
 
 /* ---- Listening ---- */
 
-/* Accepted sockets inherit these from the listener, which saves three calls for each. */
+/* Accepted sockets inherit these from the listener, which saves three calls per
+ * socket. */
 static void set_options(int fd)
 {
     const int on = 1, off = 0, idle_s = KEEPALIVE_IDLE_S;
@@ -176,8 +176,7 @@ static void set_options(int fd)
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof(idle_s));
 }
 
-/* A socket that listens on the port (0: any free one) of the address, or -1 with errno.
- */
+/* A listening socket on the address and port (0: any free one), or -1 with errno. */
 static int listen_on(struct sockaddr_storage address, int port)
 {
     bool is_ipv6 = address.ss_family == AF_INET6;
@@ -213,8 +212,8 @@ static int bound_port(int fd)
     return (int)peer.port;
 }
 
-/* Ports are taken in turn: a straggler of a store that closed must not find the next one.
- */
+/* Ports are used in turn, so that a late client of a closed store does not reach the next
+ * store. */
 static int listen_in_range(struct rendezvous *rendezvous, struct error *err)
 {
     const struct rendezvous_config *config = &rendezvous->config;
@@ -263,8 +262,8 @@ static void own_handle(struct rendezvous_store *store, uv_handle_t *handle)
     store->handles++;
 }
 
-/* Serve on the listening socket fd, which is -1 with *err set when there is none. Takes
- * fd and *allowed, also on failure. */
+/* Serve on the listening socket fd; -1: there is none, and *err is set. Takes fd and
+ * *allowed, also on failure. */
 static struct rendezvous_store *store_open(struct rendezvous *rendezvous,
                                            const char *name, int fd,
                                            const struct tcpstore_limits *limits,
@@ -278,7 +277,7 @@ static struct rendezvous_store *store_open(struct rendezvous *rendezvous,
     if (fd >= 0)
         rc = uv_poll_init(rendezvous->loop, &store->listener, fd);
     if (rc < 0)
-        error_set(err, ERROR_IO, "cannot watch a socket: %s", uv_strerror(rc));
+        error_set(err, ERROR_IO, "cannot poll a socket: %s", uv_strerror(rc));
     if (fd < 0 || rc < 0)
         goto fail;
     store->fd = fd;
@@ -331,7 +330,7 @@ struct rendezvous_store *rendezvous_open(struct rendezvous *rendezvous, const ch
 
 /* ---- The standing store ---- */
 
-/* The time between sweeps. A key may seem older than it is by so much. */
+/* The time between sweeps, by which a key's use may be dated too early. */
 static uint64_t sweep_ms(long ttl_s)
 {
     uint64_t ms = (uint64_t)ttl_s * 1000 / SWEEPS_PER_TTL;
@@ -397,7 +396,7 @@ void rendezvous_store_close(struct rendezvous_store *store)
     store->fd = -1;
 }
 
-/* ---- The whole ---- */
+/* ---- All stores ---- */
 
 static void set_default(size_t *limit, size_t value)
 {

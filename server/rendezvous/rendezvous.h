@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rendezvous.h - TCPStore servers on the uv loop: one per case on a port of its own, plus
+/* rendezvous.h - TCPStore servers on the uv loop: one per case with its own port, and
  * optionally a standing one */
 #ifndef RINGBENCH_SERVER_RENDEZVOUS_RENDEZVOUS_H
 #define RINGBENCH_SERVER_RENDEZVOUS_RENDEZVOUS_H
@@ -13,11 +13,11 @@
 #include "server/rendezvous/tcpstore_refusal.h"
 #include "server/rendezvous/tcpstore_wire.h"
 
-struct rendezvous;       /* the port range and every open store */
+struct rendezvous;       /* the port range and all open stores */
 struct rendezvous_store; /* one TCPStore */
 
 struct rendezvous_config {
-    struct sockaddr_storage listen; /* for the stores of cases; its port is not used */
+    struct sockaddr_storage listen; /* for the cases' stores; its port is ignored */
     int port_low, port_high;        /* 0, 0: any free port */
     size_t max_keys;                /* per store; 0: 65536 */
     size_t max_bytes;               /* keys and values, per store; 0: 256 MiB */
@@ -32,16 +32,16 @@ void rendezvous_close(struct rendezvous *rendezvous, void (*closed)(void *arg),
                       void *arg);
 
 /* Open a store on a free port of the range. `allowed`: numeric addresses that may connect
- * (copied; loopback addresses match both families); NULL = all. */
+ * (copied; a loopback address allows both families); NULL = all. */
 struct rendezvous_store *rendezvous_open(struct rendezvous *rendezvous, const char *name,
                                          const char *const *allowed, size_t n_allowed,
                                          struct error *err);
 
-/* A store for jobs that bring their own launcher, open until the end. Keys that nobody
- * uses expire. */
+/* A store for jobs with their own launcher, open until the server stops. Unused keys
+ * expire. */
 struct rendezvous_standing {
     const struct sockaddr_storage *listen; /* with its port; 0: any free one */
-    const char *allowed;                   /* "NETWORK,...": who may connect; NULL: all */
+    const char *allowed;                   /* "NETWORK,...": allowed clients; NULL: all */
     long ttl_s;                            /* how long a key lives after its last use */
     size_t id_bytes; /* limit for the keys of one rendezvous id or prefix */
 };
@@ -51,12 +51,12 @@ rendezvous_open_standing(struct rendezvous *rendezvous,
 
 int rendezvous_store_port(const struct rendezvous_store *store);
 
-/* The keys of a case's own workers begin with this and a slash. It is random, and shown
- * or listed to nobody, so that others who reach the store can neither read nor set these
+/* The prefix, before a slash, of the keys of a case's own workers. It is random and never
+ * shown or listed, so that other clients of the store can neither read nor set these
  * keys. Borrowed; "" for the standing store. */
 const char *rendezvous_store_secret(const struct rendezvous_store *store);
 
-/* Close the store, its connections and memory. The pointer is dead at once. */
+/* Close the store and its connections. The pointer becomes invalid. */
 void rendezvous_store_close(struct rendezvous_store *store);
 
 struct rendezvous_usage {
@@ -72,7 +72,7 @@ struct rendezvous_counters {
 void rendezvous_counters(const struct rendezvous *rendezvous,
                          struct rendezvous_counters *out);
 
-/* A description shows at most so many of each kind; counts go on. */
+/* A description lists at most this many of each kind; counts are complete. */
 #define RENDEZVOUS_SHOWN_MAX 1000
 #define RENDEZVOUS_SHOWN_WAIT_KEYS_MAX 100
 

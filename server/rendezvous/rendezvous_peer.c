@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rendezvous_peer.c - peers' addresses: comparing, the set that may connect, text */
+/* rendezvous_peer.c - clients' addresses: comparison, the allowed set, text */
 #include "server/rendezvous/rendezvous_peer.h"
 
 #include <arpa/inet.h>
@@ -124,7 +124,7 @@ int peer_set_init(struct peer_set *set, const char *const *allowed, size_t n,
     return 0;
 }
 
-/* "ADDRESS" or "ADDRESS/BITS", which is cut up. */
+/* Parse "ADDRESS" or "ADDRESS/BITS"; modifies the text. */
 static int parse_network(struct peer_network *network, char *text)
 {
     char *slash = strchr(text, '/'), *end;
@@ -166,7 +166,8 @@ int peer_set_parse(struct peer_set *set, const char *text, struct error *err)
                   "\"%.100s\" is not a list of networks such as 10.0.0.0/8,fd00::/16",
                   text);
     else if (set->count == 0)
-        rc = error_set(err, ERROR_INVALID, "a list without networks would let nobody in");
+        rc = error_set(err, ERROR_INVALID,
+                       "the list of networks is empty, so no client could connect");
     if (rc < 0)
         peer_set_release(set);
     return rc;

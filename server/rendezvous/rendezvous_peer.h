@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rendezvous_peer.h - peers' addresses: comparing, the set that may connect, text */
+/* rendezvous_peer.h - clients' addresses: comparison, the allowed set, text */
 #ifndef RINGBENCH_SERVER_RENDEZVOUS_RENDEZVOUS_PEER_H
 #define RINGBENCH_SERVER_RENDEZVOUS_RENDEZVOUS_PEER_H
 
@@ -18,7 +18,7 @@ struct peer {
     unsigned port;
 };
 
-/* The addresses that share their first bits. */
+/* The addresses with the same first bits. */
 struct peer_network {
     struct in6_addr address;
     unsigned bits; /* 0 to 128 */
@@ -33,11 +33,11 @@ struct peer_set {
 
 void peer_from_sockaddr(struct peer *peer, const struct sockaddr *address);
 
-/* "10.0.0.1:80" or "[fe80::1]:80"; returns text. */
+/* Write "10.0.0.1:80" or "[fe80::1]:80"; returns text. */
 const char *peer_format(const struct peer *peer, char text[PEER_TEXT_MAX]);
 
-/* Whether a numeric address is a loopback one; the second: or any that this host has now.
- */
+/* True if a numeric address is a loopback address; peer_is_here: or an address of this
+ * host. */
 bool peer_is_loopback(const char *address);
 bool peer_is_here(const char *address);
 
@@ -45,12 +45,12 @@ bool peer_is_here(const char *address);
 int peer_set_init(struct peer_set *set, const char *const *allowed, size_t n,
                   struct error *err);
 
-/* The same from one text, "10.0.0.0/8,fd00::/16,192.0.2.1"; NULL = everyone. */
+/* Parse the set from a text, "10.0.0.0/8,fd00::/16,192.0.2.1"; NULL = everyone. */
 int peer_set_parse(struct peer_set *set, const char *text, struct error *err);
 
 void peer_set_release(struct peer_set *set);
 
-/* Any loopback address in the set lets every loopback address in, of both families. */
+/* A loopback address in the set allows every loopback address of both families. */
 bool peer_set_has(const struct peer_set *set, const struct peer *peer);
 
 #endif

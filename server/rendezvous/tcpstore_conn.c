@@ -11,9 +11,9 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 
-/* A client with more to read is not read from, and its requests wait. */
+/* A client with more unread replies is not read from, and its requests wait. */
 #define UNSENT_SOFT_MAX ((size_t)1 << 20)
-#define KEEP_BYTES 8192 /* of each buffer that an idle connection may hold on to */
+#define KEEP_BYTES 8192 /* limit for each buffer of an idle connection */
 
 struct tcpstore_conn {
     uv_poll_t poll;
@@ -23,10 +23,10 @@ struct tcpstore_conn {
     struct tcpstore_client client;
     struct tcpstore_parser parser;
     struct peer peer;
-    struct buf input;                /* received and not executed */
+    struct buf input;                /* received, not executed yet */
     struct tcpstore_out out;         /* replies not yet sent */
     size_t counted;                  /* this connection's part of host->buffered */
-    int fd, events;                  /* events: those that `poll` watches for */
+    int fd, events;                  /* events: watched by `poll` */
     int64_t since_ms, wait_since_ms; /* wall clock */
     bool is_dirty, has_failed;
 };
@@ -76,8 +76,8 @@ static bool is_held_back(const struct tcpstore_conn *conn)
     return tcpstore_out_len(&conn->out) > UNSENT_SOFT_MAX;
 }
 
-/* Keep the account of memory that clients make us hold. The client that takes it over the
- * limit is disconnected. */
+/* Update the memory held for clients. The client that exceeds the limit is
+ * disconnected. */
 static void account(struct tcpstore_conn *conn)
 {
     struct tcpstore_host *host = conn->host;
@@ -124,7 +124,7 @@ static void execute(struct tcpstore_conn *conn, const struct tcpstore_request *r
         conn->wait_since_ms = clock_wall_ms();
 }
 
-/* Execute the complete requests until the client has too much to read. */
+/* Execute complete requests until the client has too much unread. */
 static void feed(struct tcpstore_conn *conn)
 {
     struct tcpstore_slice input = {(const unsigned char *)conn->input.data,
@@ -159,8 +159,8 @@ static void watch(struct tcpstore_conn *conn)
     conn->events = events;
 }
 
-/* Send as much as the socket takes, at most a step: a client that asks for much does not
- * hold up the others. -1: the connection is broken. */
+/* Send what the socket accepts, at most one step, so that a client with long replies does
+ * not delay others. -1: the connection is broken. */
 static int send_step(struct tcpstore_conn *conn)
 {
     size_t left = TCPSTORE_STEP_BYTES;
@@ -195,8 +195,8 @@ static void flush(struct tcpstore_conn *conn)
         watch(conn);
 }
 
-/* A flushed connection may execute requests that wake others: go on until all are done.
- */
+/* Flushing a connection may execute requests that wake other clients, so repeat until
+ * none is left. */
 static void flush_dirty(struct tcpstore_host *host)
 {
     while (!TAILQ_EMPTY(&host->dirty)) {
@@ -224,7 +224,7 @@ static void receive(struct tcpstore_conn *conn)
         feed(conn);
 }
 
-/* status is negative after an error of the socket, which may still hold requests. */
+/* A negative status reports an error of the socket, which may still contain requests. */
 static void on_ready(uv_poll_t *poll, int status, int events)
 {
     struct tcpstore_conn *conn = poll->data;

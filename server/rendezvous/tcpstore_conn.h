@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tcpstore_conn.h - one client's connection to a TCPStore: reading, executing, writing,
- * and holding back a client that asks for more than it reads */
+ * and back-pressure on a client that does not read its replies */
 #ifndef RINGBENCH_SERVER_RENDEZVOUS_TCPSTORE_CONN_H
 #define RINGBENCH_SERVER_RENDEZVOUS_TCPSTORE_CONN_H
 
@@ -20,30 +20,30 @@ TAILQ_HEAD(tcpstore_conn_list, tcpstore_conn);
 struct tcpstore_host {
     uv_loop_t *loop;
     struct tcpstore_kv *kv; /* NULL once the store is closed */
-    size_t max_bytes; /* of all that is received and not executed, or not yet sent */
-    size_t buffered;  /* such bytes now */
+    size_t max_bytes;       /* limit of bytes received but not executed, or not sent */
+    size_t buffered;        /* current number of such bytes */
     struct rendezvous_counters *counters;
     char *read_buffer; /* TCPSTORE_READ_BYTES, shared by the whole loop */
     struct tcpstore_conn_list conns;
     size_t n_conns;
-    struct tcpstore_conn_list dirty; /* have something to send */
+    struct tcpstore_conn_list dirty; /* connections with something to send */
     struct tcpstore_refusal_log refusals;
-    void (*conn_closed)(struct tcpstore_host *host); /* a handle is gone */
+    void (*conn_closed)(struct tcpstore_host *host); /* called when a handle is closed */
 };
 
-/* Serve an accepted socket, which is taken on success; host->conn_closed runs then once,
- * in the end. */
+/* Serve an accepted socket, which is taken on success. host->conn_closed is then called
+ * once, at the end. */
 int tcpstore_conn_create(struct tcpstore_host *host, int fd, const struct peer *peer);
 
-/* Close without a word. The connection leaves the host's lists at once. */
+/* Close without a reply. The connection leaves the host's lists at once. */
 void tcpstore_conn_close(struct tcpstore_conn *conn);
 
-/* The store's clients, and those that wait, as rendezvous_describe() has them. New
+/* The store's clients, and the waiting ones, for rendezvous_describe(). New
  * references. */
 json_t *tcpstore_host_clients_json(const struct tcpstore_host *host);
 json_t *tcpstore_host_waits_json(const struct tcpstore_host *host);
 
-/* Count and log that a client is refused. */
+/* Count and log a refused client. */
 void tcpstore_host_refused(struct tcpstore_host *host, const struct peer *peer,
                            enum tcpstore_refusal why);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tcpstore_entry.h - the inside of tcpstore_kv: a hash table of keys with their values
- * and queues, which bounds what it holds */
+/* tcpstore_entry.h - keys of a TCPStore with their values and queues: a hash table with
+ * limits of memory. Used by tcpstore_kv only. */
 #ifndef RINGBENCH_SERVER_RENDEZVOUS_TCPSTORE_ENTRY_H
 #define RINGBENCH_SERVER_RENDEZVOUS_TCPSTORE_ENTRY_H
 
@@ -16,20 +16,20 @@ struct queue_item {
     unsigned char data[];
 };
 
-/* One rendezvous id, or one prefix. Lives while it has an entry. */
+/* A rendezvous id or a prefix. Exists while it has an entry. */
 struct tcpstore_id {
     UT_hash_handle hh;
     size_t entries, bytes;
     unsigned char name[];
 };
 
-/* Lives while it has a value, a queue or a waiting client. */
+/* Exists while it has a value, a queue or a waiting client. */
 struct tcpstore_entry {
     UT_hash_handle hh;
-    struct tcpstore_id *id; /* NULL in a store without a limit for each */
+    struct tcpstore_id *id; /* NULL in a store without a limit per id */
     int64_t used_ms;
     bool has_value;
-    size_t len, capacity; /* of value */
+    size_t len, capacity; /* of the value */
     struct tcpstore_value *value;
     STAILQ_HEAD(, queue_item) queue;
     size_t queue_len, queue_bytes;
@@ -42,48 +42,48 @@ struct tcpstore_kv {
     struct tcpstore_id *ids;
     struct tcpstore_limits limits;
     const char *secret; /* borrowed */
-    int64_t now_ms;     /* at the last tcpstore_kv_expire() */
+    int64_t now_ms;     /* time of the last tcpstore_kv_expire() */
     uint64_t seed, expired;
     size_t n_values, bytes, n_waiting;
-    enum tcpstore_refusal why; /* the last failure's reason */
+    enum tcpstore_refusal why; /* reason of the last failure */
 };
 
-/* Note the reason for a failure. Returns -1. */
+/* Set the reason of a failure. Returns -1. */
 static inline int tcpstore_refuse(struct tcpstore_kv *kv, enum tcpstore_refusal why)
 {
     kv->why = why;
     return -1;
 }
 
-/* Whether so many more bytes fit into the store and its id (or NULL). */
+/* Check that so many more bytes fit into the store and its id (or NULL). */
 int tcpstore_check_room(struct tcpstore_kv *kv, const struct tcpstore_id *id,
                         size_t bytes);
 
-/* Both count as a use of the key. The second returns NULL when a limit is reached. Give
- * an entry that gets no value, queue item or wait to tcpstore_entry_drop(). */
+/* Both count as a use of the key. tcpstore_find_or_add returns NULL when a limit is
+ * reached. Pass an entry without value, queue and wait to tcpstore_entry_drop(). */
 struct tcpstore_entry *tcpstore_find(struct tcpstore_kv *kv, struct tcpstore_slice key);
 struct tcpstore_entry *tcpstore_find_or_add(struct tcpstore_kv *kv,
                                             struct tcpstore_slice key);
 
-/* A value or a non-empty queue. */
+/* True if the entry has a value or a non-empty queue. */
 bool tcpstore_entry_exists(const struct tcpstore_entry *entry);
 
-/* Free an entry without value, queue and waiting clients. */
+/* Free an entry if it has no value, queue or waiting client. */
 void tcpstore_entry_drop(struct tcpstore_kv *kv, struct tcpstore_entry *entry);
 
-/* Replace the value, or lengthen it, or forget it. A failure changes nothing. */
+/* Replace, extend or remove the value. A failure changes nothing. */
 int tcpstore_entry_set(struct tcpstore_kv *kv, struct tcpstore_entry *entry,
                        struct tcpstore_slice value);
 int tcpstore_entry_append(struct tcpstore_kv *kv, struct tcpstore_entry *entry,
                           struct tcpstore_slice value);
 void tcpstore_entry_unset(struct tcpstore_kv *kv, struct tcpstore_entry *entry);
 
-/* Put a value at the end of the queue; remove the first of a queue that has one. */
+/* Append a value to the queue; remove the first of a non-empty queue. */
 int tcpstore_entry_push(struct tcpstore_kv *kv, struct tcpstore_entry *entry,
                         struct tcpstore_slice value);
 void tcpstore_entry_pop(struct tcpstore_kv *kv, struct tcpstore_entry *entry);
 
-/* Whether the key begins with the store's secret and a slash. */
+/* True if the key begins with the store's secret and a slash. */
 bool tcpstore_entry_is_secret(const struct tcpstore_kv *kv,
                               const struct tcpstore_entry *entry);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tcpstore_kv.c - what each query of a TCPStore does, and who is woken by it */
+/* tcpstore_kv.c - executes a TCPStore's queries and wakes waiting clients */
 #include <assert.h>
 #include <endian.h>
 #include <errno.h>
@@ -14,14 +14,14 @@
 #define WAIT_CANCELED 1
 #define CALLBACK_REGISTERED 3
 
-/* One request on its way through a handler. */
+/* A request being executed. */
 struct call {
     struct tcpstore_kv *kv;
     struct tcpstore_client *client;
     const struct tcpstore_request *request;
     struct buf *reply; /* the bytes of out */
     struct tcpstore_out *out;
-    struct tcpstore_entry *entry; /* the last that was taken; may be new and empty */
+    struct tcpstore_entry *entry; /* last entry found or added; may be new and empty */
 };
 
 /* ---- Waiting ---- */
@@ -54,7 +54,8 @@ static void drop_waits(struct tcpstore_client *client)
     }
 }
 
-/* Note one key as arrived. Returns whether it was the client's last. */
+/* Mark a key as set for a waiting client. True if it was the client's last missing
+ * key. */
 static bool satisfy(struct tcpstore_wait *wait)
 {
     struct tcpstore_client *client = wait->client;
@@ -66,7 +67,8 @@ static bool satisfy(struct tcpstore_wait *wait)
     return true;
 }
 
-/* The key has a value now. Clients at a barrier are let go only by its completion. */
+/* Wake the clients that wait for a key which has a value now. Clients at a barrier are
+ * woken only by its completion. */
 static void wake_all(struct tcpstore_entry *entry, bool is_barrier_done)
 {
     struct tcpstore_wait *wait, *next;
@@ -78,8 +80,8 @@ static void wake_all(struct tcpstore_entry *entry, bool is_barrier_done)
     }
 }
 
-/* Something was pushed: it is for one client. Those that wait for more keys have seen
- * this one arrive, and go on waiting for the others. */
+/* Wake one client for a pushed value. For clients that also wait for other keys, this key
+ * counts as set, and they keep waiting. */
 static void wake_one(struct tcpstore_entry *entry)
 {
     struct tcpstore_wait *wait, *next;
@@ -130,8 +132,8 @@ void tcpstore_client_release(struct tcpstore_client *client)
 
 /* ---- Numbers ---- */
 
-/* As the clients' servers read it, with std::stoll: blanks, a sign, digits, and anything
- * behind these. */
+/* Parse like the original servers, by std::stoll: blanks, a sign, digits, anything
+ * after. */
 static int entry_number(struct tcpstore_kv *kv, const struct tcpstore_entry *entry,
                         int64_t *number)
 {
@@ -149,7 +151,7 @@ static int entry_number(struct tcpstore_kv *kv, const struct tcpstore_entry *ent
 
 /* ---- Values ---- */
 
-/* Find or make the entry of a key that gets a value. */
+/* Find or add the entry of a key that gets a value. */
 static struct tcpstore_entry *take(struct call *call, struct tcpstore_slice key)
 {
     call->entry = tcpstore_find_or_add(call->kv, key);
@@ -200,7 +202,7 @@ static int do_compare_set(struct call *call)
     if (has_value ? entry->len != request->value.len ||
                         memcmp(entry->value->data, request->value.data, entry->len) != 0
                   : request->value.len > 0)
-        /* libtorch's servers answer for an absent key with what the client expected. */
+        /* For an absent key, libtorch's servers answer with the expected value. */
         return has_value ? put_value_reply(call, entry)
                          : tcpstore_put_blob(call->reply, request->value.data,
                                              request->value.len);
@@ -293,7 +295,7 @@ static int do_wait(struct call *call)
     struct tcpstore_client *client = call->client;
     struct tcpstore_slice list = call->request->list, key;
 
-    /* A client has one wait: it could not tell the replies of two apart. */
+    /* A client has at most one wait, because it could not distinguish two replies. */
     drop_waits(client);
     for (uint64_t i = 0; i < call->request->count; i++) {
         tcpstore_list_next(&list, &key, NULL);
@@ -318,7 +320,7 @@ static int do_list_keys(struct call *call)
     size_t count_at = call->reply->len;
     uint64_t count = 0;
 
-    /* The number comes first, and is known last. */
+    /* The number comes first, but is known last: fill it in below. */
     if (tcpstore_put_i64(call->reply, 0) < 0)
         return -1;
     for (entry = call->kv->entries; entry; entry = entry->hh.next) {
@@ -368,7 +370,7 @@ static int do_queue_len(struct call *call)
     return tcpstore_put_i64(call->reply, entry ? (int64_t)entry->queue_len : 0);
 }
 
-/* The count never starts again: a client that comes after the last one passes at once. */
+/* The count never restarts: a client that arrives after the last one passes at once. */
 static int do_barrier(struct call *call)
 {
     const struct tcpstore_request *request = call->request;
@@ -393,7 +395,7 @@ static int do_barrier(struct call *call)
     return 0;
 }
 
-/* ---- The rest ---- */
+/* ---- Others ---- */
 
 static int do_nothing(struct call *call)
 {
@@ -411,7 +413,7 @@ static int do_ping(struct call *call)
     return tcpstore_put_u32(call->reply, (uint32_t)call->request->number);
 }
 
-/* Nothing in torch 1.13 uses the notifications that it asks for here. */
+/* torch 1.13 never uses the notifications requested here. */
 static int do_watch_key(struct call *call)
 {
     return tcpstore_put_u8(call->reply, CALLBACK_REGISTERED);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tcpstore_out.c - replies to a client that are not sent yet */
+/* tcpstore_out.c - unsent replies to a client */
 #include "server/rendezvous/tcpstore_out.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "common/base/memory.h"
 
-#define COPY_MAX 1024 /* a shorter value is not worth a piece */
+#define COPY_MAX 1024 /* shorter values are copied into `bytes` */
 
 struct tcpstore_value *tcpstore_value_resize(struct tcpstore_value *value,
                                              size_t capacity)

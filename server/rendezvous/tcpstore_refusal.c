@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tcpstore_refusal.c - why a TCPStore closes a connection, and a log of it that no client
- * can flood */
+/* tcpstore_refusal.c - reasons why a TCPStore closes a connection, and their rate-limited
+ * log */
 #include "server/rendezvous/tcpstore_refusal.h"
 
 #include <stdio.h>
@@ -17,8 +17,8 @@ static const struct {
     [TCPSTORE_NOT_REFUSED] = {"", ""},
     [TCPSTORE_ADDRESS_NOT_ALLOWED] =
         {"address_not_allowed",
-         "its address may not connect (standing store: --rendezvous-allow; store of a "
-         "case: the agent's --advertise)"},
+         "its address is not allowed (standing store: --rendezvous-allow; a case's "
+         "store: the agent's --advertise)"},
     [TCPSTORE_STORE_CONNECTIONS] = {"store_connections",
                                     "the store has reached its limit of connections"},
     [TCPSTORE_WRONG_MAGIC] = {"wrong_magic",
@@ -26,20 +26,22 @@ static const struct {
     [TCPSTORE_UNKNOWN_QUERY] =
         {"unknown_query", "it sent an unknown query: not a TCPStore client (a health "
                           "check, a scanner), or one of PyTorch 2.1"},
-    [TCPSTORE_ADD_TO_TEXT] = {"add_to_text", "it adds to a value that is not a number"},
+    [TCPSTORE_ADD_TO_TEXT] = {"add_to_text",
+                              "it sent ADD for a value that is not a number"},
     [TCPSTORE_KEY_LENGTH] = {"key_length", "it sent a key over the limit of its length"},
     [TCPSTORE_VALUE_LENGTH] = {"value_length",
                                "it sent a value over the limit of its length"},
     [TCPSTORE_LIST_LENGTH] = {"list_length",
                               "it sent a list over the limit of its length"},
-    [TCPSTORE_REPLY_SIZE] = {"reply_size", "the reply to it is too large to be sent"},
+    [TCPSTORE_REPLY_SIZE] = {"reply_size", "its reply exceeds the size limit"},
     [TCPSTORE_ID_BYTES] = {"id_bytes",
                            "the keys of its rendezvous id or prefix have reached their "
                            "limit of memory (--rendezvous-id-mib)"},
     [TCPSTORE_STORE_KEYS] = {"store_keys", "the store has reached its limit of keys"},
     [TCPSTORE_STORE_BYTES] = {"store_bytes", "the store has reached its limit of bytes"},
-    [TCPSTORE_STORE_UNREAD] =
-        {"store_unread", "the store's clients have too much sent in part or not read"},
+    [TCPSTORE_STORE_UNREAD] = {"store_unread",
+                               "the store's clients have too many bytes in incomplete "
+                               "requests and unread replies"},
     [TCPSTORE_SOCKET] = {"socket", "the server cannot read its socket"},
 };
 
@@ -59,7 +61,7 @@ void tcpstore_refusal_log_add(struct tcpstore_refusal_log *log,
         return;
     }
     if (log->kinds[kind].unlogged)
-        snprintf(more, sizeof(more), " (%u more before it)", log->kinds[kind].unlogged);
+        snprintf(more, sizeof(more), " (%u more before)", log->kinds[kind].unlogged);
     log_warn("rendezvous %s: %s refused: %s%s", log->store_name, peer_format(peer, text),
              refusals[kind].sentence, more);
     log->kinds[kind].unlogged = 0;

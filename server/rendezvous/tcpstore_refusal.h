@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tcpstore_refusal.h - why a TCPStore closes a connection, and a log of it that no client
- * can flood */
+/* tcpstore_refusal.h - reasons why a TCPStore closes a connection, and their rate-limited
+ * log */
 #ifndef RINGBENCH_SERVER_RENDEZVOUS_TCPSTORE_REFUSAL_H
 #define RINGBENCH_SERVER_RENDEZVOUS_TCPSTORE_REFUSAL_H
 
@@ -10,14 +10,14 @@
 
 enum tcpstore_refusal {
     TCPSTORE_NOT_REFUSED,
-    /* by address, before a byte is read */
+    /* refused before a byte is read */
     TCPSTORE_ADDRESS_NOT_ALLOWED,
     TCPSTORE_STORE_CONNECTIONS,
-    /* not the protocol */
+    /* violations of the protocol */
     TCPSTORE_WRONG_MAGIC,
     TCPSTORE_UNKNOWN_QUERY,
     TCPSTORE_ADD_TO_TEXT,
-    /* lengths in a request, or of a reply */
+    /* limits of lengths in a request or of a reply */
     TCPSTORE_KEY_LENGTH,
     TCPSTORE_VALUE_LENGTH,
     TCPSTORE_LIST_LENGTH,
@@ -27,16 +27,16 @@ enum tcpstore_refusal {
     TCPSTORE_STORE_KEYS,
     TCPSTORE_STORE_BYTES,
     TCPSTORE_STORE_UNREAD,
-    /* an error of the server's */
+    /* errors of the server */
     TCPSTORE_SOCKET,
     TCPSTORE_REFUSALS
 };
 
-/* The kind's name, as the metric's label has it. */
+/* The reason's name in the metric's label. */
 const char *tcpstore_refusal_name(enum tcpstore_refusal kind);
 
-/* The log of one store's refusals, at most one line of each kind in 10 s. The next line
- * of the kind says how many were left out. Embedded in the store. */
+/* The log of one store's refusals: at most one line per reason in 10 s. The next line has
+ * the number of omitted ones. Embedded in the store. */
 struct tcpstore_refusal_log {
     const char *store_name; /* borrowed */
     struct {
@@ -48,7 +48,7 @@ struct tcpstore_refusal_log {
 void tcpstore_refusal_log_add(struct tcpstore_refusal_log *log,
                               enum tcpstore_refusal kind, const struct peer *peer);
 
-/* Log how many are not logged yet. */
+/* Log the numbers of omitted refusals. */
 void tcpstore_refusal_log_end(const struct tcpstore_refusal_log *log);
 
 #endif

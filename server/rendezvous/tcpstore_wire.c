@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tcpstore_wire.c - PyTorch's TCPStore protocol: cutting a stream into requests */
+/* tcpstore_wire.c - PyTorch's TCPStore protocol: splitting a stream into requests */
 #include "server/rendezvous/tcpstore_wire.h"
 
 #include <endian.h>
@@ -7,8 +7,8 @@
 
 #define HELLO_LEN 5 /* a VALIDATE query */
 
-/* Fields: k key, b blob, q 64-bit number, u 32-bit number, n the number of items that
- * follow, each with the fields behind it. NULL: allowed as the greeting only. */
+/* Fields: k key, b blob, q 64-bit number, u 32-bit number, n number of items, each with
+ * the fields after it. NULL: only allowed as the handshake. */
 static const struct {
     const char *name, *fields;
 } queries[TCPSTORE_QUERY_COUNT] = {
@@ -81,9 +81,9 @@ static enum tcpstore_parse more(struct tcpstore_parser *parser, size_t need)
 
 /* ---- Finding the end of a request ---- */
 
-/* Both versions may begin with a zero byte: VALIDATE of version 2, SET of version 1.
- * Taken as the low half of a SET's key length the magic is far over the limit, so that
- * four more bytes tell. */
+/* Both versions may begin with a zero byte: VALIDATE of version 2, SET of version 1. Read
+ * as the low half of a SET's key length, the magic number exceeds the limit, so four more
+ * bytes identify the version. */
 static enum tcpstore_parse detect(struct tcpstore_parser *parser,
                                   const unsigned char *data, size_t len)
 {
@@ -122,7 +122,7 @@ static enum tcpstore_parse begin_request(struct tcpstore_parser *parser, unsigne
     return TCPSTORE_REQUEST;
 }
 
-/* Take note of one field's head; parser->field moves on. */
+/* Parse a field's number and advance parser->field. */
 static enum tcpstore_parse scan_field(struct tcpstore_parser *parser, uint64_t head)
 {
     switch (*parser->field++) {
@@ -152,8 +152,8 @@ static enum tcpstore_parse scan_field(struct tcpstore_parser *parser, uint64_t h
     return TCPSTORE_REQUEST;
 }
 
-/* Look at what has not been looked at; TCPSTORE_REQUEST when data holds a whole request,
- * of parser->scanned bytes. */
+/* Parse the new bytes. TCPSTORE_REQUEST if data contains a whole request of
+ * parser->scanned bytes. */
 static enum tcpstore_parse scan(struct tcpstore_parser *parser, const unsigned char *data,
                                 size_t len)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tcpstore_wire.h - PyTorch's TCPStore protocol, versions 1 (torch before 2.1) and 2
- * (since 2.2): cutting a stream of bytes into requests, and writing replies. No I/O. */
+ * (since 2.2): splitting a stream into requests, and writing replies. No I/O. */
 #ifndef RINGBENCH_SERVER_RENDEZVOUS_TCPSTORE_WIRE_H
 #define RINGBENCH_SERVER_RENDEZVOUS_TCPSTORE_WIRE_H
 
@@ -38,7 +38,7 @@ enum tcpstore_query {
     TCPSTORE_QUEUE_LEN,
     TCPSTORE_LIST_KEYS,
     TCPSTORE_BARRIER,
-    TCPSTORE_QUERIES,                      /* of version 2 */
+    TCPSTORE_QUERIES,                      /* number of version 2's queries */
     TCPSTORE_WATCH_KEY = TCPSTORE_QUERIES, /* version 1 only */
     TCPSTORE_QUERY_COUNT
 };
@@ -54,14 +54,15 @@ struct tcpstore_slice {
 struct tcpstore_request {
     enum tcpstore_query query;
     struct tcpstore_slice key;
-    struct tcpstore_slice value;   /* of COMPARE_SET: what is expected */
-    struct tcpstore_slice desired; /* of COMPARE_SET */
+    struct tcpstore_slice value;   /* for COMPARE_SET: the expected value */
+    struct tcpstore_slice desired; /* for COMPARE_SET */
     int64_t number;                /* ADD: delta; BARRIER: world size; PING: the nonce */
     uint64_t count;                /* of list */
     struct tcpstore_slice list;    /* the encoded keys, or keys and values */
 };
 
-/* Take the next key, and the next value unless `value` is NULL, off an encoded list. */
+/* Remove the next key, and the next value unless `value` is NULL, from an encoded
+ * list. */
 void tcpstore_list_next(struct tcpstore_slice *list, struct tcpstore_slice *key,
                         struct tcpstore_slice *value);
 
@@ -75,19 +76,19 @@ enum tcpstore_parse {
 
 struct tcpstore_parser {
     enum tcpstore_version version;
-    enum tcpstore_refusal fault; /* after TCPSTORE_BAD: why */
+    enum tcpstore_refusal fault; /* the reason for TCPSTORE_BAD */
     enum tcpstore_query query;
     const char *field; /* the next field's kind; NULL: the type byte comes next */
     const char *group; /* the first field of a list's items, or NULL */
-    uint64_t rounds;   /* list items not yet begun, and the one in progress */
-    size_t scanned;    /* bytes of the request whose meaning is known */
-    size_t need;       /* bytes of the request without which nothing can go on */
+    uint64_t rounds;   /* list items left, with the current one */
+    size_t scanned;    /* bytes of the request parsed so far */
+    size_t need;       /* bytes needed to continue parsing */
 };
 
 void tcpstore_parser_init(struct tcpstore_parser *parser);
 
-/* Take one request off the front of *input. *request points into the input. After
- * TCPSTORE_MORE call it again with the same bytes and more behind them: it goes on where
+/* Remove one request from the front of *input. *request points into the input. After
+ * TCPSTORE_MORE, call again with the same bytes and further ones; parsing continues where
  * it stopped. */
 enum tcpstore_parse tcpstore_parse(struct tcpstore_parser *parser,
                                    struct tcpstore_slice *input,
