@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* config.c - the server's options, checked and made ready for use */
+/* config.c - parses and checks the server's options */
 #include "server/config.h"
 
 #include <limits.h>
@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "common/base/beside.h"
+#include "common/base/memory.h"
 #include "common/base/options.h"
 
 #define AT(field) offsetof(struct config, field)
@@ -80,11 +81,11 @@ static const struct option table[] = {
     {"log-level", OPTION_STRING, AT(log_level), "info", "LEVEL",
      "error, warn, info or debug", 0, 0},
     {"allow-faults", OPTION_FLAG, AT(allow_faults), NULL, NULL,
-     "let runs ask workers to misbehave (for tests)", 0, 0},
+     "let runs inject faults into workers (for tests)", 0, 0},
     {NULL, OPTION_STRING, 0, NULL, NULL, NULL, 0, 0},
 };
 
-/* Cut "HOST:PORT" in two. */
+/* Split "HOST:PORT". */
 static int split_address(const char *text, char host[NI_MAXHOST], char port[16])
 {
     const char *colon = strrchr(text, ':'), *end = colon;
@@ -126,8 +127,9 @@ int config_parse_address(const char *text, struct sockaddr_storage *address,
                          text);
     rc = getaddrinfo(*host ? host : NULL, port, &hints, &found);
     if (rc)
-        return error_set(err, ERROR_INVALID, "'%.100s' is no address of this host: %s",
-                         host, gai_strerror(rc));
+        return error_set(err, ERROR_INVALID,
+                         "'%.100s' is not an address of this host: %s", host,
+                         gai_strerror(rc));
     memset(address, 0, sizeof(*address));
     memcpy(address, found->ai_addr, found->ai_addrlen);
     freeaddrinfo(found);
@@ -163,8 +165,8 @@ static int check_security(const struct config *config, struct error *err)
 {
     if (!config_is_loopback(&config->address) && !config->token_file && !config->insecure)
         return error_set(err, ERROR_INVALID,
-                         "--listen %s lets other hosts in: give a --token-file, or "
-                         "--insecure to let everyone start runs",
+                         "--listen %s is reachable from other hosts: add --token-file, "
+                         "or --insecure to let everyone start runs",
                          config->listen);
     if (!config->tls_cert != !config->tls_key)
         return error_set(err, ERROR_INVALID, "TLS needs both --tls-cert and --tls-key");
@@ -179,17 +181,15 @@ static bool has_index(const char *dir)
     return access(path, R_OK) == 0;
 }
 
-/* Where the build and the installation put the UI, seen from the program. A server
- * without one still serves the API. */
-static int find_web_dir(struct config *config, struct error *err)
+/* Find the UI where the build and the installation put it, relative to the program. A
+ * server without UI still serves the API. */
+static void find_web_dir(struct config *config)
 {
     char path[PATH_MAX];
 
-    if (config->web_dir || beside_program("../share/ringbench/web", path) ||
-        !has_index(path))
-        return 0;
-    config->web_dir = strdup(path);
-    return config->web_dir ? 0 : error_set(err, ERROR_MEMORY, "out of memory");
+    if (!config->web_dir && !beside_program("../share/ringbench/web", path) &&
+        has_index(path))
+        config->web_dir = memory_text(path, "an option");
 }
 
 static int find_rendezvous_address(struct config *config, struct error *err)
@@ -210,7 +210,8 @@ static int find_rendezvous_address(struct config *config, struct error *err)
     return 0;
 }
 
-/* Those of clients that come by a name; a page that rebinds its own is not among them. */
+/* List the names that clients use in the Host header. A page that rebinds its own name is
+ * refused, because that name is not listed. */
 static int find_hosts(struct config *config, struct error *err)
 {
     char own[HOST_NAME_MAX + 1] = "";
@@ -251,16 +252,14 @@ static int finish(struct config *config, struct error *err)
         return error_set(err, ERROR_INVALID,
                          "--rendezvous-allow needs --rendezvous-listen");
     if (config->lease_s <= config->poll_s)
-        return error_set(err, ERROR_INVALID,
-                         "--lease-s %ld must be more than --poll-s %ld, or idle agents "
-                         "would count as lost",
-                         config->lease_s, config->poll_s);
+        return error_set(
+            err, ERROR_INVALID,
+            "--lease-s %ld must exceed --poll-s %ld, otherwise idle agents count as lost",
+            config->lease_s, config->poll_s);
     if (find_rendezvous_address(config, err))
         return -1;
-    return find_hosts(config, err) || check_security(config, err) ||
-                   find_web_dir(config, err)
-               ? -1
-               : 0;
+    find_web_dir(config);
+    return find_hosts(config, err) || check_security(config, err) ? -1 : 0;
 }
 
 int config_load(struct config *config, int argc, char **argv, struct error *err)

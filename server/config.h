@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* config.h - the server's options, checked and made ready for use */
+/* config.h - parses and checks the server's options */
 #ifndef RINGBENCH_SERVER_CONFIG_H
 #define RINGBENCH_SERVER_CONFIG_H
 
@@ -11,7 +11,7 @@
 #include "common/base/log.h"
 
 struct config {
-    /* As given; owned. */
+    /* Options as given; owned. */
     char *listen, *data_dir, *rendezvous_ports, *rendezvous_host;
     char *advertise, *token_file, *allow_host;
     char *standing_listen, *standing_allow;
@@ -23,25 +23,25 @@ struct config {
     char *backup;
     bool check_config;
     long standing_ttl_s, standing_id_mib;
-    /* Made from them. */
+    /* Derived from the options. */
     struct sockaddr_storage address;
-    struct sockaddr_storage rendezvous_address; /* its port means nothing */
-    char hosts[3 * NI_MAXHOST]; /* names by which clients may call us, "NAME,..." */
+    struct sockaddr_storage rendezvous_address; /* its port is ignored */
+    char hosts[3 * NI_MAXHOST]; /* names for the Host header, "NAME,..." */
     int port_low, port_high;
-    struct sockaddr_storage standing_address; /* if there is a standing_listen */
+    struct sockaddr_storage standing_address; /* set if standing_listen is */
     enum log_level level;
 };
 
-/* Read and check the options. Returns 0, 1 when --help or --version was answered, or -1;
- * release *config (zeroed by the caller) in every case. */
+/* Parse and check the options. Returns 0, 1 after answering --help or --version, or -1.
+ * Release *config (zeroed by the caller) in every case. */
 int config_load(struct config *config, int argc, char **argv, struct error *err);
 void config_release(struct config *config);
 
-/* "HOST:PORT", "[V6]:PORT" or ":PORT" (every address); HOST may be a name. */
+/* Parse "HOST:PORT", "[V6]:PORT" or ":PORT" (all addresses); HOST may be a name. */
 int config_parse_address(const char *text, struct sockaddr_storage *address,
                          struct error *err);
 
-/* "LO-HI". */
+/* Parse "LO-HI". */
 int config_parse_ports(const char *text, int *low, int *high, struct error *err);
 
 bool config_is_loopback(const struct sockaddr_storage *address);

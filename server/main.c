@@ -29,7 +29,7 @@
 
 #define PEM_MAX ((size_t)1 << 20)
 
-/* What is read from files, at the start and at each SIGHUP. */
+/* Files that are read at the start and after each SIGHUP. */
 struct secrets {
     struct http_auth *auth;
     char *tls_cert, *tls_key; /* PEM text */
@@ -58,7 +58,7 @@ static void free_scheduler(void *arg)
     server->scheduler = NULL;
 }
 
-/* Each part outlives those that use it, so they close one after the other. */
+/* Parts close one after the other, each after its users. */
 static void close_store(void *arg)
 {
     struct server *server = arg;
@@ -106,7 +106,8 @@ static void close_watches(void *arg)
 
 static void stop(struct server *server)
 {
-    /* This gives the signals their default action back: a second one ends us at once. */
+    /* Restores the default action of the signals, so that a second one kills the
+     * server. */
     uv_close((uv_handle_t *)&server->sigterm, NULL);
     uv_close((uv_handle_t *)&server->sigint, NULL);
     uv_close((uv_handle_t *)&server->sighup, NULL);
@@ -122,7 +123,7 @@ static void on_signal(uv_signal_t *handle, int number)
     stop(handle->data);
 }
 
-/* Every agent holds a connection or two. */
+/* Every agent has up to two connections. */
 static void raise_descriptor_limit(void)
 {
     struct rlimit limit;
@@ -131,7 +132,7 @@ static void raise_descriptor_limit(void)
         return;
     limit.rlim_cur = limit.rlim_max;
     if (setrlimit(RLIMIT_NOFILE, &limit))
-        log_warn("can't raise the limit of open files: %s", strerror(errno));
+        log_warn("cannot raise the limit of open files: %s", strerror(errno));
 }
 
 static int read_pem(const char *path, bool is_secret, char **out, struct error *err)
@@ -144,13 +145,13 @@ static int read_pem(const char *path, bool is_secret, char **out, struct error *
 
     if (!file)
         return is_secret ? -1
-                         : error_set_errno(err, ERROR_IO, errno, "can't open %s", path);
+                         : error_set_errno(err, ERROR_IO, errno, "cannot open %s", path);
     buf_init(&content, PEM_MAX);
     while (!result && (n = fread(chunk, 1, sizeof(chunk), file)) > 0)
         if (buf_append(&content, chunk, n))
             result = error_set(err, ERROR_LIMIT, "%s is too large for a PEM file", path);
     if (!result && ferror(file))
-        result = error_set_errno(err, ERROR_IO, errno, "can't read %s", path);
+        result = error_set_errno(err, ERROR_IO, errno, "cannot read %s", path);
     fclose(file);
     if (!result)
         *out = buf_detach(&content, NULL);
@@ -183,7 +184,7 @@ static void release_secrets(struct secrets *secrets)
     free(secrets->tls_key);
 }
 
-/* All of it, or nothing. */
+/* Reload all secrets, or change nothing. */
 static int reload(struct server *server, struct error *err)
 {
     struct secrets fresh = {0};
@@ -211,20 +212,19 @@ static void on_hangup(uv_signal_t *handle, int number)
     if (!server->api.http)
         return;
     if (jobs_reload(server->jobs, &err))
-        log_error("SIGHUP: going on with the launchers that were read before: %s",
-                  err.text);
+        log_error("SIGHUP: keeping the previous launchers: %s", err.text);
     else if (config->launchers)
-        log_info("SIGHUP: launchers read again");
+        log_info("SIGHUP: reloaded launchers");
     if (watches_reload(server->watches, &err))
-        log_error("SIGHUP: going on with the hooks that were read before: %s", err.text);
+        log_error("SIGHUP: keeping the previous hooks: %s", err.text);
     else if (config->hooks)
-        log_info("SIGHUP: hooks read again");
+        log_info("SIGHUP: reloaded hooks");
     if (!config->token_file && !config->tls_cert)
-        log_info("SIGHUP: there is neither --token-file nor --tls-cert to read again");
+        log_info("SIGHUP: no --token-file or --tls-cert to reload");
     else if (reload(server, &err))
-        log_error("SIGHUP: going on with what was read before: %s", err.text);
+        log_error("SIGHUP: keeping the previous tokens and certificate: %s", err.text);
     else
-        log_info("SIGHUP: %s%s%s read again", config->token_file ? "tokens" : "",
+        log_info("SIGHUP: reloaded %s%s%s", config->token_file ? "tokens" : "",
                  config->token_file && config->tls_cert ? " and " : "",
                  config->tls_cert ? "certificate" : "");
 }
@@ -232,7 +232,7 @@ static void on_hangup(uv_signal_t *handle, int number)
 static void catch_signals(struct server *server)
 {
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGCHLD, SIG_DFL); /* else nobody learns how a command ended */
+    signal(SIGCHLD, SIG_DFL); /* SIG_IGN would hide the exit status of commands */
     uv_signal_init(&server->loop, &server->sigterm);
     uv_signal_init(&server->loop, &server->sigint);
     uv_signal_init(&server->loop, &server->sighup);
@@ -242,8 +242,8 @@ static void catch_signals(struct server *server)
     uv_signal_start(&server->sighup, on_hangup, SIGHUP);
 }
 
-/* Nobody who speaks TCPStore can say who they are, and launchers unpickle what they find
- * there: where it listens and whom it lets in is all the protection that there is. */
+/* TCPStore has no authentication, and launchers unpickle the values. The only protection
+ * is the address to listen on and the allowed clients. */
 static int open_standing(struct server *server, struct error *err)
 {
     const struct config *config = &server->config;
@@ -263,8 +263,8 @@ static int open_standing(struct server *server, struct error *err)
     log_info("standing rendezvous on %s, port %d", config->standing_listen,
              rendezvous_store_port(store));
     if (!config_is_loopback(&config->standing_address) && !config->standing_allow)
-        log_warn("every host that reaches the standing rendezvous can change what jobs "
-                 "find there: there is no --rendezvous-allow");
+        log_warn("without --rendezvous-allow, every host that reaches the standing "
+                 "rendezvous can change its keys");
     return 0;
 }
 
@@ -330,7 +330,8 @@ static bool is_job_token(void *arg, const char *token)
     return jobs_token_group(arg, token) != NULL;
 }
 
-/* Agents of jobs find the server as others do, or by the name that it is given. */
+/* Set the server's URL for agents of jobs: with --advertise's name if given, else with
+ * the bound address. */
 static void meet_jobs(struct server *server)
 {
     char url[HTTP_URL_MAX], named[HTTP_URL_MAX + 300];
@@ -372,12 +373,13 @@ static int start_http(struct server *server, struct error *err)
     server->api.has_tokens = config->token_file != NULL;
     server->api.started_ms = clock_wall_ms();
     if (!config_is_loopback(&config->address) && config->token_file && !config->tls_cert)
-        log_warn("tokens travel unencrypted: there is no --tls-cert");
+        log_warn("tokens are sent unencrypted: add --tls-cert");
     if (!config->token_file)
-        log_info("known by its addresses, localhost, %s; --allow-host adds names",
+        log_info("accepted names: the server's addresses, localhost, %s; add others with "
+                 "--allow-host",
                  config->hosts);
     if (!config->web_dir)
-        log_info("there is no web UI beside the program; --web-dir names one");
+        log_info("no web UI found: set its directory with --web-dir");
     server->api.http =
         http_server_create(&server->loop, &http, api_routes(), &server->api, err);
     if (!server->api.http)
@@ -409,7 +411,7 @@ static int run(struct server *server)
     int result = 0;
 
     if (uv_loop_init(&server->loop)) {
-        fprintf(stderr, "ringbench-server: can't make an event loop\n");
+        fprintf(stderr, "ringbench-server: cannot create an event loop\n");
         return 1;
     }
     catch_signals(server);
@@ -424,11 +426,11 @@ static int run(struct server *server)
     }
     uv_run(&server->loop, UV_RUN_DEFAULT);
     if (uv_loop_close(&server->loop))
-        log_error("handles are left open at the end");
+        log_error("handles are still open at exit");
     return result;
 }
 
-/* Whether the UI that is asked for can be served. */
+/* Check that the configured UI can be served. */
 static int check_web(const char *dir, struct error *err)
 {
     struct static_files *files = dir ? static_files_load(dir, err) : NULL;
@@ -439,7 +441,8 @@ static int check_web(const char *dir, struct error *err)
     return 0;
 }
 
-/* Whether the database can be there, as far as a look tells: nothing is made. */
+/* Check that the database can be opened or created in `dir`, without creating
+ * anything. */
 static int check_data(const char *dir, struct error *err)
 {
     char path[PATH_MAX], *there = path;
@@ -448,19 +451,19 @@ static int check_data(const char *dir, struct error *err)
     snprintf(path, sizeof(path), "%s", dir);
     while (stat(there, &status)) {
         if (errno != ENOENT || strcmp(there, ".") == 0)
-            return error_set_errno(err, ERROR_IO, errno, "can't look at %s", there);
+            return error_set_errno(err, ERROR_IO, errno, "cannot access %s", there);
         there = dirname(there);
     }
     if (!S_ISDIR(status.st_mode))
-        return error_set(err, ERROR_INVALID, "--data-dir %s: %s is no directory", dir,
+        return error_set(err, ERROR_INVALID, "--data-dir %s: %s is not a directory", dir,
                          there);
     if (access(there, R_OK | W_OK | X_OK))
-        return error_set_errno(err, ERROR_IO, errno, "--data-dir %s: can't write to %s",
+        return error_set_errno(err, ERROR_IO, errno, "--data-dir %s: cannot write to %s",
                                dir, there);
     return 0;
 }
 
-/* What is done in place of serving. */
+/* Run --backup or --check-config instead of serving. */
 static int do_once(struct server *server)
 {
     const struct config *config = &server->config;
@@ -479,9 +482,9 @@ static int do_once(struct server *server)
     launcher_list_release(&launchers);
     hook_list_release(&hooks);
     if (config->backup)
-        printf("%s is a copy of the runs in %s\n", config->backup, config->data_dir);
+        printf("copied the runs in %s to %s\n", config->data_dir, config->backup);
     else
-        printf("the options and the files that they name are in order\n");
+        printf("the options and their files are valid\n");
     return 0;
 }
 

@@ -91,13 +91,13 @@ test('a configuration is looked at without a start', limit, (t) => {
   fs.writeFileSync(config, `listen = 0.0.0.0:8080\ntoken-file = ${tokens}\n`);
   fs.writeFileSync(tokens, 'king 0123456789abcdef\n', { mode: 0o600 });
   assert.equal(check().status, 1);
-  assert.match(check().stderr, /line 1: the role is/);
+  assert.match(check().stderr, /line 1: ROLE must be/);
   fs.writeFileSync(config, 'keep-runs = many\n');
   assert.match(check().stderr, /keep-runs/);
   assert.match(once('--data-dir', tokens, '--check-config').stderr, /--data-dir \S+tokens: .*directory/);
   assert.match(
     once('--data-dir', `${tokens}/a`, '--check-config').stderr,
-    /can't look at .*\/a: Not a directory/,
+    /cannot access .*\/a: Not a directory/,
   );
 });
 
@@ -110,5 +110,5 @@ test('a data directory that its user may not write to is found before the start'
   const check = (uid) =>
     spawnSync(program, ['--data-dir', `${dir}/new/data`, '--check-config'], { uid, encoding: 'utf8' });
   assert.equal(check(0).status, 0, check(0).stderr);
-  assert.match(check(65534).stderr, /--data-dir \S+: can't write to \S+: Permission denied/);
+  assert.match(check(65534).stderr, /--data-dir \S+: cannot write to \S+: Permission denied/);
 });

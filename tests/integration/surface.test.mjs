@@ -43,7 +43,7 @@ test('a list stays small however many sizes its runs have', limit, async (t) => 
 test('a slash too many is no page', limit, async (t) => {
   const { server } = await startCluster(t, 0);
   for (const path of ['/healthz/', '/metrics/', '/openapi.json/', '/api/v1/runs/', '/api/v1/nodes/x/']) {
-    assertProblem(await server.request('GET', path), 404, /without the slash/);
+    assertProblem(await server.request('GET', path), 404, /remove the slash/);
   }
   assertProblem(await server.request('GET', '/api/v1'), 404, /openapi\.json/);
 });

@@ -88,7 +88,7 @@ describe('topology', { concurrency: 2 }, () => {
     assertProblem(
       await server.request('GET', `/api/v1/runs/${other.id}/topology`),
       404,
-      /"topology": "dump" asks for it/,
+      /set "topology": "dump"/,
     );
 
     // Of a pattern's cases none has all nodes: of each the first.

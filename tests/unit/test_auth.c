@@ -86,7 +86,7 @@ TEST(refuses_bad_files)
     refused("viewer secret-short\n", 0600, "line 1");
     refused("ok-token-0123456789\nadmin secret-0123456789\n", 0600, "line 2");
     refused("viewer secret-0123456789 one more\n", 0600, "expected ROLE TOKEN [NAME]");
-    refused("viewer secret-0123456789 a/b\n", 0600, "line 1: a name has at most 64");
+    refused("viewer secret-0123456789 a/b\n", 0600, "line 1: NAME may have at most 64");
     refused("viewer secret-\x01-0123456789\n", 0600, "visible");
     memset(longest, 'a', sizeof(longest));
     longest[sizeof(longest) - 1] = '\0';

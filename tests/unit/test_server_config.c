@@ -58,7 +58,7 @@ TEST(refuses_with_a_sentence_that_says_why)
     } bad[] = {
         {{"--listen", "0.0.0.0:8080", NULL}, "--insecure"},
         {{"--listen", "[::]:8080", NULL}, "--token-file"},
-        {{"--listen", ":8080", NULL}, "lets other hosts in"},
+        {{"--listen", ":8080", NULL}, "is reachable from other hosts"},
         {{"--listen", "8080", NULL}, "ADDR:PORT"},
         {{"--listen", "::1:8080", NULL}, "ADDR:PORT"},
         {{"--listen", "127.0.0.1:", NULL}, "ADDR:PORT"},
@@ -78,7 +78,7 @@ TEST(refuses_with_a_sentence_that_says_why)
         {{"--rendezvous-ttl-s", "0", NULL}, "--rendezvous-ttl-s"},
         {{"--rendezvous-id-mib", "1000", NULL}, "--rendezvous-id-mib"},
         {{"--log-level", "loud", NULL}, "--log-level"},
-        {{"--lease-s", "5", "--poll-s", "5", NULL}, "more than --poll-s"},
+        {{"--lease-s", "5", "--poll-s", "5", NULL}, "must exceed --poll-s"},
         {{"--lease-s", "1", NULL}, "--lease-s"},
     };
     struct config config;
