@@ -197,7 +197,7 @@ int osu_text_line(struct osu_text *reader, struct import_line *line, struct erro
                import_count(line->words[0], &size)) {
         return take_row(reader, line, err);
     } else if (reader->dtype >= 0 && is_like_row(line)) {
-        import_note_row(reader->import, line->number, "its size is no number");
+        import_note_row(reader->import, line->number, "its size is not a number");
     }
     return 0;
 }
