@@ -78,8 +78,8 @@ static void leave(struct follower *follower)
     uv_close((uv_handle_t *)&follower->timer, on_timer_closed);
 }
 
-/* The client has left, or the server stops. A text says so, an EventSource reconnects by
- * itself, and other formats end as incomplete. */
+/* The client has left, or the server stops. A text gets a final line, an EventSource
+ * reconnects by itself, and other formats end as incomplete. */
 static void on_gone(void *data)
 {
     struct follower *follower = data;

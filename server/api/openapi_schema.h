@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* openapi_schema.h - part of the build: the short notation of schemas in openapi.json
  *
- * Where a schema stands, a text says "TYPE" or "TYPE: description". TYPE is
- *   string integer number boolean object   as JSON Schema has them
- *   count             an integer from 0 on
+ * In place of a schema, a text can be "TYPE" or "TYPE: description". TYPE is
+ *   string integer number boolean object   as in JSON Schema
+ *   count             an integer, at least 0
  *   time              a string with the format date-time
- *   integer 1..64     with minimum and, if it is there, maximum; also with number
+ *   integer 1..64     with minimum and optional maximum; also for number
  *   a|b|c             one of these strings
- *   [TYPE] {TYPE}     an array of it, an object with values of it
- *   Name              the schema of that name
- *   TYPE?             or null
+ *   [TYPE] {TYPE}     an array, or an object with values, of the type
+ *   Name              a reference to the schema with that name
+ *   TYPE?             the type or null
  * {"closed": {name: schema}} is an object that has these members and no others,
- * {"open": ...} one that may have others. A name that ends with "?" may be absent.
+ * {"open": ...} one that may have others. A member whose name ends with "?" is optional.
  * {"closed?": ...} may be null. {"like": Name, "without": [names], "closed": ...} is an
- * object like that schema's, without some of its members and with others. */
+ * object like that schema's, without some members and with others. */
 #ifndef RINGBENCH_SERVER_API_OPENAPI_SCHEMA_H
 #define RINGBENCH_SERVER_API_OPENAPI_SCHEMA_H
 

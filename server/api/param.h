@@ -37,7 +37,7 @@ struct param {
     enum param_kind kind;
     size_t offset; /* of the value in the handler's struct */
     int64_t min, max;
-    int64_t absent; /* value of an integer or choice if absent without default */
+    int64_t absent; /* value of an absent integer or choice without default */
     double least, most;
     const char *usual;          /* default, as in a request; NULL: none */
     const char *const *choices; /* ends with NULL */

@@ -126,7 +126,7 @@ static void pause_accepting(struct http_server *server)
     uv_timer_start(&server->handshake, on_tick, RETRY_MS, 0);
 }
 
-/* Whether a connection waits to be accepted. accept() does not report this when the
+/* True if a connection waits to be accepted. accept() does not report this when the
  * process has no free descriptor. */
 static bool has_pending_connection(const struct http_server *server)
 {

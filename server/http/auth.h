@@ -33,7 +33,7 @@ const char *http_auth_bearer(const char *authorization);
 int http_auth_check_token(const struct http_auth *auth, const char *token,
                           enum http_role role);
 
-/* The user's name of a token (may be NULL), borrowed; NULL if there is none. */
+/* The user name of a token (may be NULL), borrowed; NULL if there is none. */
 const char *http_auth_name(const struct http_auth *auth, const char *token);
 
 #endif

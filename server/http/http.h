@@ -79,7 +79,7 @@ void http_server_set_auth(struct http_server *server, const struct http_auth *au
 int http_server_set_certificate(struct http_server *server, char *cert, char *key,
                                 struct error *err);
 
-/* The bound address; tells the port if port 0 was requested. */
+/* The bound address, also if port 0 was requested. */
 void http_server_address(const struct http_server *server, struct sockaddr_storage *out);
 
 /* The bound address as "https://ADDRESS:PORT". -1 if it cannot be formatted. */

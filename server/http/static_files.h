@@ -19,7 +19,7 @@ struct static_file {
     char *gzip_data; /* of "app.mjs.gz" beside it, or NULL */
     size_t gzip_len;
     char etag[24], gzip_etag[24];
-    bool is_immutable; /* under /assets/, where a name has the hash of its content */
+    bool is_immutable; /* under /assets/, where names contain a hash of the content */
 };
 
 /* Read every regular file under `dir`, except hidden ones and links that lead out of it.

@@ -32,7 +32,7 @@ struct engine_call {
     int64_t limit_ms;          /* time limit */
     pid_t pid;                 /* leader of its own session */
     struct output out, errors;
-    /* until its time limit; once killed, until it must have ended */
+    /* deadline of the command; once killed, deadline of its end */
     int64_t until_ms;
     engine_answered *done; /* NULL: answered or cancelled */
     void *arg;

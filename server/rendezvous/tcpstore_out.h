@@ -27,7 +27,7 @@ struct tcpstore_out {
     struct buf bytes; /* all replies except long values */
     size_t bytes_sent;
     struct tcpstore_piece {
-        size_t at; /* the value follows so many of `bytes` */
+        size_t at; /* offset in `bytes` after which the value is sent */
         struct tcpstore_value *value;
         size_t len, sent;
     } * pieces;

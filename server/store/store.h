@@ -21,7 +21,7 @@
 struct store;
 struct store_write;
 
-/* Open or create DIR/ringbench.db (directory made if absent), migrate it, start the
+/* Open or create DIR/ringbench.db and its directory, check its version, start the
  * threads. Blocks: call it before the loop runs. */
 struct store *store_open(uv_loop_t *loop, const char *dir, struct error *err);
 
@@ -145,7 +145,8 @@ enum store_runs_sort {
 
 #define STORE_RUNS_TOTAL_MAX 10000 /* counting stops here */
 
-#define STORE_BUT_RESULTS "but results" /* a type for store_get_events */
+/* a pseudo type for store_get_events: all events except results */
+#define STORE_BUT_RESULTS "but results"
 
 /* Output of a rank as it was read: one or more lines. */
 struct store_log {

@@ -15,7 +15,7 @@
 struct rows {
     json_t *list;
     size_t most;      /* maximum of rows; 0: all */
-    json_t *position; /* of the last row, or NULL */
+    json_t *position; /* position of the last row, or NULL */
     bool has_more;
     struct error *err;
 };
