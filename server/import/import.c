@@ -188,8 +188,8 @@ static int say_nothing_read(const struct import *import, struct error *err)
     if (import->n_unread > 0)
         return error_set(
             err, ERROR_INVALID,
-            "the file has no readable row; %zu lines could not be read (%s): %.100s",
-            import->n_unread, lines,
+            "the file has no readable row; %zu line%s could not be read (%s): %.100s",
+            import->n_unread, import->n_unread == 1 ? "" : "s", lines,
             json_get_str(json_array_get(import->unread, 0), "detail", "?"));
     if (import->failure[0])
         return error_set(err, ERROR_INVALID,

@@ -197,7 +197,7 @@ TEST(cut_lists_of_ranks_are_not_counted)
 
     assert_int_equal(import_read(text, strlen(text), &import, &err), 0);
     assert_int_equal(import_settle(&import, &nothing, &err), -1);
-    assert_non_null(strstr(err.text, "there were 18 or more"));
+    assert_non_null(strstr(err.text, "with 18 ranks or more"));
     import_release(&import);
 }
 

@@ -517,10 +517,10 @@ TEST(a_fault_of_the_engine_is_not_said_once_it_answers)
     await_file(f, "asked");
     passed_ms = 50000; /* for as long the job may come */
     make_file(f, "answer");
-    while (need(f, text), !strstr(text, "it is unknown whether the engine has it"))
+    while (need(f, text), !strstr(text, "it is unknown whether the engine started it"))
         uv_run(&f->loop, UV_RUN_ONCE);
     make_file(f, "found");
-    while (need(f, text), strstr(text, "it is unknown whether the engine has it"))
+    while (need(f, text), strstr(text, "it is unknown whether the engine started it"))
         uv_run(&f->loop, UV_RUN_ONCE);
     assert_int_equal(state_of(f), JOB_STARTING);
     assert_mentions(text, "the command ended with status 1");
