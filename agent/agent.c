@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* agent.c - the parts of the agent put together
+/* agent.c - connects the parts of the agent
  *
- * Leaving: the server is told why, then the workers are stopped, their events delivered,
- * and the server hears the good-bye. Each stage has its deadline. */
+ * An agent leaves in four stages, each with a deadline: announce the reason to the
+ * server, stop the workers, deliver their events, deregister. */
 #include "agent/agent.h"
 
 #include <signal.h>
@@ -29,44 +29,48 @@
 #include "common/spec/batch_group.h"
 
 #define PROBE_MS 60000 /* without persistence mode eight GPUs take some 20 s to wake */
-#define PROBE_AGAIN_MS 2000 /* doubles, to at most: */
+#define PROBE_AGAIN_MS 2000 /* doubles up to PROBE_AGAIN_MAX_MS */
 #define PROBE_AGAIN_MAX_MS 600000
-#define TELL_MS 1000
+#define ANNOUNCE_MS 1000
 #define STOP_MS 10000 /* SIGTERM, 5 s, SIGKILL, and time to die */
 #define DELIVER_MS 5000
-#define SPOOL_MS                                                                         \
-    1000 /* from an event to the disk, where it is not acknowledged before               \
-          */
-#define ONE_LEAVE_NS INT64_C(500000000) /* an interrupt within it is the same one */
-#define ALONE_MS 100 /* between two looks at what an agent that was killed left */
-#define ONCE_MS 5000 /* for another case of the same run to come */
+#define SPOOL_MS 1000 /* an event that is not acknowledged in this time goes to disk */
+#define ONE_LEAVE_NS INT64_C(500000000) /* signals this close together count as one */
+#define LEFTOVERS_MS 100 /* interval of checks for processes of an earlier agent */
+#define ONCE_MS 5000     /* wait for another case of the same run */
 
-enum stage { STAGE_UP, STAGE_TELLING, STAGE_STOPPING, STAGE_DELIVERING, STAGE_LEAVING };
+enum stage {
+    STAGE_UP,
+    STAGE_ANNOUNCING,
+    STAGE_STOPPING,
+    STAGE_DELIVERING,
+    STAGE_LEAVING
+};
 
 static const int signums[] = {SIGTERM, SIGINT, SIGHUP};
 
-/* Stages beyond STAGE_UP come one after the other; each owns stage_timer while it lasts.
- */
+/* The stages after STAGE_UP follow in this order. The current one owns stage_timer. */
 struct agent {
     const struct agent_config *config;
     uv_loop_t loop;
     uv_signal_t signals[3];
-    uv_timer_t stage_timer, spool_timer, idle_timer, once_timer, alone_timer, probe_timer;
+    uv_timer_t stage_timer, spool_timer, idle_timer, once_timer, leftovers_timer,
+        probe_timer;
     struct identity identity;
     struct spool *spool;
     bool is_spool_full;
     struct outbox *outbox;
     struct case_table *processes;
     struct probe *probe;
-    uint64_t probe_wait_ms; /* until it is tried again; 0: it has not told anything */
+    uint64_t probe_wait_ms; /* until the next probe; 0: the first has no result yet */
     struct program_list *programs;
     struct binder *binder;
     struct supervisor *supervisor;
     json_t *inventory;
     struct link *link;
-    size_t n_leftovers; /* cases of an agent that was killed here */
+    size_t n_leftovers; /* cases of an earlier agent that was killed on this spool */
     enum stage stage;
-    int signum; /* that the leave was asked for by; 0: none */
+    int signum; /* the signal that made the agent leave; 0: none */
     int64_t signalled_ns;
     uint64_t once_seq; /* the number of the last `gone`; 0: no run has ended */
     int status;
@@ -89,7 +93,7 @@ static void on_deliver_timeout(uv_timer_t *timer)
 {
     struct agent *agent = timer->data;
 
-    log_warn("leaving although the server has not taken all events");
+    log_warn("leaving before the server has acknowledged all events");
     leave_now(agent);
 }
 
@@ -105,13 +109,14 @@ static void on_stop_timeout(uv_timer_t *timer)
 {
     struct agent *agent = timer->data;
 
-    log_error("workers do not die, leaving all the same");
+    log_error("leaving, but some workers did not exit within %d s of the stop",
+              STOP_MS / 1000);
     deliver(agent);
 }
 
 static void stop_workers(struct agent *agent)
 {
-    if (agent->stage != STAGE_TELLING)
+    if (agent->stage != STAGE_ANNOUNCING)
         return;
     agent->stage = STAGE_STOPPING;
     uv_timer_start(&agent->stage_timer, on_stop_timeout, STOP_MS, 0);
@@ -121,25 +126,25 @@ static void stop_workers(struct agent *agent)
         deliver(agent);
 }
 
-static void on_told(void *arg)
+static void on_announced(void *arg)
 {
     stop_workers(arg);
 }
 
-static void on_tell_timeout(uv_timer_t *timer)
+static void on_announce_timeout(uv_timer_t *timer)
 {
     stop_workers(timer->data);
 }
 
-/* Told first, the server knows why the workers end; and the message is out even when all
- * are killed in a moment. */
+/* The announcement goes first so that the server knows why the workers end. It also
+ * arrives if a batch system kills all processes a moment later. */
 static void leave(struct agent *agent, const char *why)
 {
     if (agent->stage != STAGE_UP)
         return;
     log_info("leaving: %s", why);
-    agent->stage = STAGE_TELLING;
-    uv_timer_start(&agent->stage_timer, on_tell_timeout, TELL_MS, 0);
+    agent->stage = STAGE_ANNOUNCING;
+    uv_timer_start(&agent->stage_timer, on_announce_timeout, ANNOUNCE_MS, 0);
     if (agent->link)
         link_stop_polling(agent->link);
     if (!agent->link || !link_announce_leave(agent->link, why))
@@ -160,8 +165,8 @@ static void on_signal(uv_signal_t *handle, int signum)
     int64_t now_ns = clock_monotonic_ns();
     char why[128];
 
-    /* A person who interrupts again means at once; the case processes kill the workers
-     * then. Batch systems repeat SIGTERM while they wait: one leave. */
+    /* A second Ctrl-C exits immediately, and the case processes then kill the workers.
+     * Batch systems repeat SIGTERM while they wait, so a second SIGTERM is ignored. */
     if (agent->signum && signum == SIGINT && now_ns - agent->signalled_ns > ONE_LEAVE_NS)
         _exit(128 + signum);
     if (agent->signum)
@@ -197,7 +202,7 @@ static void watch_idle(struct agent *agent)
 
 static void on_once(uv_timer_t *timer)
 {
-    leave(timer->data, "its run is over");
+    leave(timer->data, "its run has ended");
 }
 
 static void watch_once(struct agent *agent)
@@ -213,7 +218,7 @@ static void watch_once(struct agent *agent)
 
 static void watch_spool(struct agent *agent);
 
-/* A full disk makes ranks wait, and so nothing is lost. */
+/* While the disk is full the ranks are paused, so no event is lost. */
 static void on_spool_timer(uv_timer_t *timer)
 {
     struct agent *agent = timer->data;
@@ -221,10 +226,12 @@ static void on_spool_timer(uv_timer_t *timer)
     bool is_full = spool_flush(agent->spool, &err) != 0;
 
     if (is_full && !agent->is_spool_full)
-        log_warn("no room for events in %s: workers wait until there is some (%s)",
-                 spool_dir(agent->spool), err.text);
+        log_warn(
+            "cannot write events to %s (%s): workers are paused until there is space",
+            spool_dir(agent->spool), err.text);
     else if (!is_full && agent->is_spool_full)
-        log_info("the spool can be written again");
+        log_info("events can be written to %s again: workers continue",
+                 spool_dir(agent->spool));
     if (is_full != agent->is_spool_full)
         supervisor_pause(agent->supervisor, is_full);
     agent->is_spool_full = is_full;
@@ -233,12 +240,12 @@ static void on_spool_timer(uv_timer_t *timer)
 
 static void watch_spool(struct agent *agent)
 {
-    if (spool_wants_flush(agent->spool) &&
+    if (spool_needs_flush(agent->spool) &&
         !uv_is_active((const uv_handle_t *)&agent->spool_timer))
         uv_timer_start(&agent->spool_timer, on_spool_timer, scaled_ms(SPOOL_MS), 0);
 }
 
-/* ---- what the link tells ---- */
+/* ---- callbacks of the link ---- */
 
 static json_t *on_cases(void *arg)
 {
@@ -249,36 +256,37 @@ static json_t *on_cases(void *arg)
 
 static void start_link(struct agent *agent);
 
-static void on_alone_timer(uv_timer_t *timer);
+static void on_leftovers_timer(uv_timer_t *timer);
 
-/* What an earlier agent left here may take its time to die (agent/case), and until then
- * this node is not idle: the server hears of the end of those cases then; and if there
- * are none that it knows, of this agent. */
-static void go_on_alone(struct agent *agent)
+/* Processes of an earlier agent may take a while to die (agent/case). Until then the node
+ * is not idle. Once they are gone, report the end of their cases; an agent that adopted
+ * no case registers only then. */
+static void await_leftovers(struct agent *agent)
 {
     if (!case_table_is_alone(agent->processes)) {
-        if (!uv_is_active((uv_handle_t *)&agent->alone_timer))
-            log_info("waiting for what an earlier agent left here to end");
-        uv_timer_start(&agent->alone_timer, on_alone_timer, ALONE_MS, ALONE_MS);
+        if (!uv_is_active((uv_handle_t *)&agent->leftovers_timer))
+            log_info("waiting for processes of an earlier agent to exit");
+        uv_timer_start(&agent->leftovers_timer, on_leftovers_timer, LEFTOVERS_MS,
+                       LEFTOVERS_MS);
         return;
     }
-    uv_timer_stop(&agent->alone_timer);
+    uv_timer_stop(&agent->leftovers_timer);
     if (agent->link)
-        supervisor_bury(agent->supervisor);
+        supervisor_end_adopted(agent->supervisor);
     else
         start_link(agent);
 }
 
-static void on_alone_timer(uv_timer_t *timer)
+static void on_leftovers_timer(uv_timer_t *timer)
 {
-    go_on_alone(timer->data);
+    await_leftovers(timer->data);
 }
 
 static void on_registered(void *arg, const char *local_ip)
 {
     struct agent *agent = arg;
 
-    go_on_alone(agent);
+    await_leftovers(agent);
     if (!agent->config->advertise && local_ip[0] != '\0')
         supervisor_set_address(agent->supervisor, local_ip);
 }
@@ -299,12 +307,12 @@ static void on_command(void *arg, const struct command *command)
             watch_idle(agent);
         break;
     case COMMAND_STOP:
-        log_info("run %s case %lld: told to stop: %s", command->id.run,
+        log_info("run %s case %lld: the server stops it: %s", command->id.run,
                  (long long)command->id.number, command->reason);
-        supervisor_stop(agent->supervisor, &command->id, command->wants_stacks);
+        supervisor_stop(agent->supervisor, &command->id, command->with_stacks);
         break;
     case COMMAND_LEAVE:
-        leave(agent, command->reason[0] ? command->reason : "told to by the server");
+        leave(agent, command->reason[0] ? command->reason : "requested by the server");
         break;
     }
 }
@@ -319,7 +327,7 @@ static void on_acked(void *arg)
         leave_now(agent);
 }
 
-static void on_other_past(void *arg)
+static void on_history_lost(void *arg)
 {
     struct agent *agent = arg;
 
@@ -333,7 +341,7 @@ static void on_fatal(void *arg, const char *text)
     struct agent *agent = arg;
 
     fail(agent, text);
-    leave(agent, "it could not register");
+    leave(agent, "registration failed");
 }
 
 static void on_left(void *arg)
@@ -343,7 +351,7 @@ static void on_left(void *arg)
     uv_stop(&agent->loop);
 }
 
-/* ---- what the supervisor and the outbox tell ---- */
+/* ---- callbacks of the supervisor and the outbox ---- */
 
 static void probe_later(struct agent *agent);
 
@@ -355,14 +363,14 @@ static void log_hidden_gpus(const json_t *inventory)
     int on_bus = (int)json_get_int(gpus, "on_bus", 0);
 
     if (usable < on_bus)
-        log_warn("this agent can use %d of the %d GPUs on the bus%s%s%s: the check "
-                 "gpus of its node's preflight names the fix",
+        log_warn("this agent can use %d of the %d GPUs on the bus%s%s%s; the fix is in "
+                 "the node's preflight, check `gpus`",
                  usable, on_bus, *why ? " (" : "", why, *why ? ")" : "");
 }
 
-/* Of backends, as probed: NCCL is not to be had while a process keeps a GPU. Whether they
- * are other ones than before. */
-static bool take_backends(struct agent *agent, const json_t *probed)
+/* Put the probed backends into the inventory. NCCL is unavailable while a process of an
+ * ended case still holds a GPU. Returns whether the inventory changed. */
+static bool update_backends(struct agent *agent, const json_t *probed)
 {
     json_t *backends = json_deep_copy(probed);
     json_t *nccl = json_object_get(backends, "nccl");
@@ -372,7 +380,7 @@ static bool take_backends(struct agent *agent, const json_t *probed)
     if (json_get_bool(nccl, "available", false) &&
         case_table_lingers(agent->processes, text, sizeof(text))) {
         snprintf(reason, sizeof(reason), SUPERVISOR_HELD, text);
-        log_error("NCCL is not used: %s", reason);
+        log_error("NCCL is unavailable: %s", reason);
         json_object_set_new(nccl, "available", json_false());
         json_object_set_new(nccl, "reason", clean_text_json(reason, strlen(reason)));
     }
@@ -383,10 +391,10 @@ static bool take_backends(struct agent *agent, const json_t *probed)
     return is_other;
 }
 
-/* A case has ended, and perhaps not all of its processes. */
-static void note_held(struct agent *agent)
+/* A case has ended, but some of its processes may still hold a GPU. */
+static void check_held_gpus(struct agent *agent)
 {
-    if (!take_backends(agent, json_object_get(agent->inventory, "backends")))
+    if (!update_backends(agent, json_object_get(agent->inventory, "backends")))
         return;
     if (agent->link && agent->stage == STAGE_UP)
         link_register_again(agent->link);
@@ -404,7 +412,7 @@ static void on_gone(void *arg, const struct case_id *id, uint64_t seq)
     agent->once_seq = seq;
     if (supervisor_live(agent->supervisor) > 0)
         return;
-    note_held(agent);
+    check_held_gpus(agent);
     watch_idle(agent);
     if (agent->stage == STAGE_STOPPING)
         deliver(agent);
@@ -441,9 +449,9 @@ static void start_link(struct agent *agent)
                                               .on_registered = on_registered,
                                               .on_command = on_command,
                                               .on_acked = on_acked,
-                                              .on_other_past = on_other_past,
+                                              .on_history_lost = on_history_lost,
                                               .on_fatal = on_fatal,
-                                              .on_told = on_told,
+                                              .on_announced = on_announced,
                                               .on_left = on_left,
                                               .arg = agent}};
 
@@ -453,27 +461,28 @@ static void start_link(struct agent *agent)
     link_start(agent->link);
 }
 
-static void take_first_probe(struct agent *agent)
+static void start_with_backends(struct agent *agent)
 {
     const char *held = case_table_containment(agent->processes);
 
-    log_info("a case's processes are held together by a %s", held);
+    log_info("the processes of a case are contained by a %s", held);
     inherit_log(&agent->config->worker_environment, environ);
     if (json_object_size(json_object_get(agent->inventory, "backends")) == 0)
-        log_warn("there is no ringbench-worker-* in %s", agent->config->worker_dir);
+        log_warn("no ringbench-worker-* in %s: no backend is available",
+                 agent->config->worker_dir);
     json_object_set_new(agent->inventory, "containment", json_string(held));
     agent->probe_wait_ms = PROBE_AGAIN_MS;
-    /* Not before: looking at GPUs may take longer than it may be idle. */
+    /* Start the idle timer only now: probing GPUs may take longer than idle_exit. */
     watch_idle(agent);
     if (agent->n_leftovers == 0)
-        go_on_alone(agent);
+        await_leftovers(agent);
     else
         start_link(agent);
 }
 
 static void on_probe_timer(uv_timer_t *timer);
 
-/* A driver may be loaded, and a library installed, after the agent has come up. */
+/* A driver may be loaded, or a library installed, after the agent has started. */
 static void probe_later(struct agent *agent)
 {
     if (agent->stage != STAGE_UP || !inventory_lacks_backend(agent->inventory))
@@ -488,14 +497,14 @@ static void probe_later(struct agent *agent)
 static void on_probed(void *arg, json_t *backends, bool is_over)
 {
     struct agent *agent = arg;
-    bool is_other = take_backends(agent, backends);
+    bool is_other = update_backends(agent, backends);
 
     if (is_over) {
         probe_destroy(agent->probe);
         agent->probe = NULL;
     }
     if (agent->probe_wait_ms == 0)
-        take_first_probe(agent);
+        start_with_backends(agent);
     else if (is_other && agent->link && agent->stage == STAGE_UP)
         link_register_again(agent->link);
     if (is_over)
@@ -514,7 +523,7 @@ static void start_probe(struct agent *agent)
     agent->probe = probe_start(&params, on_probed, agent);
 }
 
-/* Not beside a case, which it would slow. */
+/* A probe beside a case would disturb its measurement. */
 static void on_probe_timer(uv_timer_t *timer)
 {
     struct agent *agent = timer->data;
@@ -533,30 +542,31 @@ static void on_leftover(void *arg, const struct case_id *id)
     agent->n_leftovers++;
 }
 
-/* An agent that was killed here is one with this one. */
-static void take_up_leftovers(struct agent *agent)
+/* Continue the identity, events and cases of an agent that was killed on this spool. */
+static void resume_earlier_agent(struct agent *agent)
 {
     leftovers_each(agent->spool, on_leftover, agent);
     if (agent->identity.is_resumed) {
-        log_info("going on after an agent that was killed: %llu events of it are left",
+        log_info("continuing after an agent that was killed, with its %llu events that "
+                 "are not acknowledged",
                  (unsigned long long)spool_count(agent->spool));
         return;
     }
-    /* They count under a boot id that is not known. */
+    /* Events count only under the boot id of their agent, which is lost. */
     if (spool_count(agent->spool) > 0)
-        log_warn("dropping %llu events in %s, whose file 'identity' is missing",
+        log_warn("dropping %llu events in %s: the file 'identity' there is missing",
                  (unsigned long long)spool_count(agent->spool), spool_dir(agent->spool));
     spool_reset(agent->spool);
     supervisor_forget(agent->supervisor);
     agent->n_leftovers = 0;
 }
 
-/* What there is here to run on, but for what the workers say. */
-static void look_at_host(struct agent *agent)
+/* Read the inventory, except what the workers' probes add. */
+static void inspect_host(struct agent *agent)
 {
-    const char *root = getenv("RINGBENCH_ROOT"); /* for tests: another's / */
+    const char *root = getenv("RINGBENCH_ROOT"); /* for tests: a folder used as / */
 
-    case_table_look_in(agent->processes, root ? root : "");
+    case_table_set_root(agent->processes, root ? root : "");
     agent->binder = binder_create();
     agent->inventory = inventory_read(root ? root : "");
     json_object_set_new(agent->inventory, "programs", program_list_json(agent->programs));
@@ -587,7 +597,7 @@ static int create_parts(struct agent *agent, struct error *err)
     if (!agent->processes)
         return -1;
     agent->programs = program_list_load(config->config_dir);
-    look_at_host(agent);
+    inspect_host(agent);
     params.binder = agent->binder;
     params.inventory = agent->inventory;
     params.outbox = agent->outbox;
@@ -595,7 +605,7 @@ static int create_parts(struct agent *agent, struct error *err)
     params.processes = agent->processes;
     params.case_dir = spool_dir(agent->spool);
     agent->supervisor = supervisor_create(&params);
-    take_up_leftovers(agent);
+    resume_earlier_agent(agent);
     if (config->advertise)
         supervisor_set_address(agent->supervisor, config->advertise);
     return 0;
@@ -603,9 +613,9 @@ static int create_parts(struct agent *agent, struct error *err)
 
 static void init_handles(struct agent *agent)
 {
-    uv_timer_t *timers[] = {&agent->stage_timer, &agent->spool_timer,
-                            &agent->idle_timer,  &agent->once_timer,
-                            &agent->alone_timer, &agent->probe_timer};
+    uv_timer_t *timers[] = {&agent->stage_timer,     &agent->spool_timer,
+                            &agent->idle_timer,      &agent->once_timer,
+                            &agent->leftovers_timer, &agent->probe_timer};
 
     for (size_t i = 0; i < sizeof(timers) / sizeof(timers[0]); i++) {
         uv_timer_init(&agent->loop, timers[i]);
@@ -626,11 +636,11 @@ static void close_handles(struct agent *agent)
     uv_close((uv_handle_t *)&agent->spool_timer, NULL);
     uv_close((uv_handle_t *)&agent->idle_timer, NULL);
     uv_close((uv_handle_t *)&agent->once_timer, NULL);
-    uv_close((uv_handle_t *)&agent->alone_timer, NULL);
+    uv_close((uv_handle_t *)&agent->leftovers_timer, NULL);
     uv_close((uv_handle_t *)&agent->probe_timer, NULL);
 }
 
-/* It is leaving: what asks for that once more must not kill it on the way. */
+/* The handlers are about to close; another signal must not kill the agent meanwhile. */
 static void block_signals(void)
 {
     sigset_t set;
@@ -669,7 +679,7 @@ int agent_run(const struct agent_config *config, struct error *err)
     agent.err = err;
     err->code = ERROR_NONE;
     if (uv_loop_init(&agent.loop)) {
-        error_set(err, ERROR_INTERNAL, "can't make an event loop");
+        error_set(err, ERROR_INTERNAL, "cannot create an event loop");
         return 1;
     }
     init_handles(&agent);

@@ -15,14 +15,14 @@ static int run(const struct agent_config *config)
     int status;
 
     log_init("ringbench-agent", config->log_level);
-    /* Not a failure, for which mpirun would end the first too. */
+    /* Exit with 0: after a failure mpirun would end the first process, too. */
     if (config->not_first_by) {
-        log_info("%s is %s: the first of these processes offers node %s, this one leaves "
-                 "it to that; with a --name it would be a node of its own",
+        log_info("exiting because %s is %s: the first process offers node %s. To offer "
+                 "another node, give this process a --name",
                  config->not_first_by, getenv(config->not_first_by), config->name);
         return 0;
     }
-    /* Both come back as an error of the write instead. */
+    /* The write then fails with an error instead. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     status = agent_run(config, &err);
@@ -38,7 +38,7 @@ int main(int argc, char **argv)
     int result;
 
     if (curl_global_init(CURL_GLOBAL_DEFAULT)) {
-        fprintf(stderr, "ringbench-agent: can't set up libcurl\n");
+        fprintf(stderr, "ringbench-agent: cannot initialize libcurl\n");
         return 1;
     }
     result = agent_config_load(&config, argc, argv, &err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* binder.c - what an agent knows to bind ranks by */
+/* binder.c - binds ranks by this host's topology, the agent's CPUs and its GPUs */
 #include "agent/bind/binder.h"
 
 #include <stdio.h>
@@ -16,14 +16,14 @@
 #define MACHINE_MAX 128
 
 struct binder {
-    hwloc_topology_t topology; /* NULL: there is none */
+    hwloc_topology_t topology; /* NULL: hwloc found none */
     char machine[MACHINE_MAX];
 };
 
 /* ---- start ---- */
 
-/* The CPUs that this agent was given, by whoever it was: it may change. None where that
- * is unknown. */
+/* The CPUs that this agent may use now; a batch system may change them while it runs.
+ * Empty if unknown. */
 static hwloc_cpuset_t read_allowed(void)
 {
     cpu_set_t *set = this_machine_cpus();
@@ -38,7 +38,7 @@ static hwloc_cpuset_t read_allowed(void)
     return cpus;
 }
 
-/* The boot id, which is the same in all containers of a machine. Tests say another. */
+/* The boot id, which is the same in all containers of a machine. Tests override it. */
 static void name_machine(char text[MACHINE_MAX])
 {
     const char *override = getenv("RINGBENCH_MACHINE");
@@ -84,15 +84,16 @@ void binder_describe(const struct binder *binder, json_t *inventory)
 
 /* ---- a case ---- */
 
-/* The inventory has GPUs by the numbers that they have without these. */
-static bool numbers_gpus(const struct command *command)
+/* True if the run sets variables that renumber GPUs. The inventory's numbers do not match
+ * then. */
+static bool renumbers_gpus(const struct command *command)
 {
     return strcmp(command->backend, "nccl") == 0 &&
            (json_object_get(command->env, "CUDA_VISIBLE_DEVICES") ||
             json_object_get(command->env, "CUDA_DEVICE_ORDER"));
 }
 
-/* Other agents would give the same cores: each counts from the first that it may use. */
+/* Agents that share CPUs would all assign the same cores, as each starts at the first. */
 static void find_obstacle(const struct binder *binder, const struct command *command,
                           size_t n_live, char obstacle[BIND_REASON_MAX])
 {
@@ -104,11 +105,12 @@ static void find_obstacle(const struct binder *binder, const struct command *com
                  command->agents_here);
     else if (n_live > 0)
         snprintf(obstacle, BIND_REASON_MAX, "another case runs on this node");
-    else if (numbers_gpus(command))
-        snprintf(obstacle, BIND_REASON_MAX, "the run's variables number its GPUs anew");
+    else if (renumbers_gpus(command))
+        snprintf(obstacle, BIND_REASON_MAX,
+                 "the run sets CUDA_VISIBLE_DEVICES or CUDA_DEVICE_ORDER");
 }
 
-/* "": there is no such device. */
+/* Returns "" if there is no such device. */
 static const char *bus_id_of(const json_t *devices, int index)
 {
     for (size_t i = 0; i < json_array_size(devices); i++) {
@@ -120,7 +122,7 @@ static const char *bus_id_of(const json_t *devices, int index)
     return "";
 }
 
-/* By rank, each borrowed from the inventory; NULL: its ranks have no devices. */
+/* PCI bus ids by rank, borrowed from the inventory. NULL if the backend uses no GPUs. */
 static const char **find_devices(const struct command *command, const json_t *inventory)
 {
     const json_t *devices = json_object_get(
@@ -149,7 +151,7 @@ int binder_plan(const struct binder *binder, const struct command *command,
     struct bind_request request = {
         .topology = binder->topology,
         .allowed = allowed,
-        .word = run_bind_lookup(json_get_str(command->spec, "bind", NULL)),
+        .mode = run_bind_lookup(json_get_str(command->spec, "bind", NULL)),
         .backend = command->backend,
         .n_ranks = command->n_ranks,
         .devices = devices,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan.c - which CPUs each rank of a node gets, and why none if none */
+/* plan.c - assigns CPUs to the ranks of a node, or gives the reason why not */
 #include "agent/bind/plan.h"
 
 #include <assert.h>
@@ -8,9 +8,9 @@
 
 #include "common/base/memory.h"
 
-/* Where ranks take their cores from. */
+/* A set of cores that is divided among ranks. */
 struct domain {
-    hwloc_cpuset_t cpus; /* of those that are allowed */
+    hwloc_cpuset_t cpus; /* only allowed ones */
     hwloc_obj_t *cores;  /* borrowed from the topology, in its order */
     size_t n_cores, n_ranks;
 };
@@ -18,9 +18,10 @@ struct domain {
 struct making {
     const struct bind_request *request;
     struct bind_plan *plan;
-    struct domain *domains; /* at most one by rank */
+    struct domain *domains; /* room for one per rank */
     size_t n_domains;
-    size_t *of, *place; /* by rank: its domain, and which of its ranks it is */
+    size_t *domain_of; /* by rank */
+    size_t *place;     /* by rank: its index among the ranks of its domain */
 };
 
 static int set_obstacle(struct bind_plan *plan, const char *format, ...)
@@ -45,7 +46,7 @@ static hwloc_cpuset_t copy_set(hwloc_const_cpuset_t set)
     return copy;
 }
 
-/* Machines that do not tell which threads share a core count each as one. */
+/* If the machine does not report cores, count each hardware thread as a core. */
 static hwloc_obj_type_t core_type(hwloc_topology_t topology)
 {
     return hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE) > 0 ? HWLOC_OBJ_CORE
@@ -65,7 +66,7 @@ static void find_cores(struct domain *domain, hwloc_topology_t topology)
             domain->cores[domain->n_cores++] = core;
 }
 
-/* The allowed CPUs near a device. -1 with the reason in the plan. */
+/* Get the allowed CPUs near the rank's GPU. Returns -1 with the reason in the plan. */
 static int find_near(const struct making *making, size_t rank, hwloc_cpuset_t cpus)
 {
     const struct bind_request *request = making->request;
@@ -76,23 +77,21 @@ static int find_near(const struct making *making, size_t rank, hwloc_cpuset_t cp
 
     if (!near)
         return set_obstacle(making->plan,
-                            "GPU %.32s is not among the PCI devices that this host "
-                            "shows",
+                            "GPU %.32s is not among the PCI devices of this host",
                             *id ? id : "(without a bus id)");
     if (hwloc_get_nbobjs_by_type(request->topology, HWLOC_OBJ_NUMANODE) > 1 &&
         hwloc_bitmap_isequal(near->nodeset,
                              hwloc_topology_get_topology_nodeset(request->topology)))
-        return set_obstacle(making->plan,
-                            "this host does not tell which cores GPU %.32s is near", id);
+        return set_obstacle(
+            making->plan, "this host does not report which cores GPU %.32s is near", id);
     hwloc_cpuset_from_nodeset(request->topology, cpus, near->nodeset);
     hwloc_bitmap_and(cpus, cpus, request->allowed);
     return hwloc_bitmap_iszero(cpus)
-               ? set_obstacle(making->plan,
-                              "no CPU near GPU %.32s is one that the agent may use", id)
+               ? set_obstacle(making->plan, "the agent may use no CPU near GPU %.32s", id)
                : 0;
 }
 
-/* The rank's place in the domain of these CPUs (taken), which may be new. */
+/* Add the rank to the domain of these CPUs, which may be new. Takes `cpus`. */
 static void join_domain(struct making *making, size_t rank, hwloc_cpuset_t cpus)
 {
     size_t i = 0;
@@ -106,7 +105,7 @@ static void join_domain(struct making *making, size_t rank, hwloc_cpuset_t cpus)
     } else {
         hwloc_bitmap_free(cpus);
     }
-    making->of[rank] = i;
+    making->domain_of[rank] = i;
     making->place[rank] = making->domains[i].n_ranks++;
 }
 
@@ -140,12 +139,12 @@ static int check_room(const struct making *making)
     return 0;
 }
 
-/* Ranks spread evenly over the cores in the topology's order: neighbours among them are
- * neighbours in hardware, and each memory domain has its share. */
-static void give_cpus(struct making *making, size_t rank)
+/* Spread ranks evenly over the cores in the topology's order. Neighboring ranks then get
+ * neighboring cores, and each memory domain gets its share. */
+static void assign_cpus(struct making *making, size_t rank)
 {
     const struct bind_request *request = making->request;
-    const struct domain *domain = &making->domains[making->of[rank]];
+    const struct domain *domain = &making->domains[making->domain_of[rank]];
     hwloc_obj_t core =
         domain->cores[making->place[rank] * domain->n_cores / domain->n_ranks];
     hwloc_cpuset_t cpus;
@@ -162,14 +161,14 @@ static void give_cpus(struct making *making, size_t rank)
 
 static enum run_bind resolve(const struct bind_request *request)
 {
-    if (request->word != BIND_AUTO)
-        return request->word;
+    if (request->mode != BIND_AUTO)
+        return request->mode;
     if (strcmp(request->backend, "sim") == 0)
         return BIND_NONE;
     return request->devices ? BIND_NUMA : BIND_CORE;
 }
 
-/* -1: with the reason in the plan. */
+/* Returns -1 with the reason in the plan. */
 static int make(struct making *making)
 {
     const struct bind_request *request = making->request;
@@ -178,13 +177,13 @@ static int make(struct making *making)
     if (request->obstacle[0])
         return set_obstacle(making->plan, "%s", request->obstacle);
     making->domains = memory_zeroed(n + 1, sizeof(*making->domains), "a plan");
-    making->of = memory_zeroed(n + 1, sizeof(*making->of), "a plan");
+    making->domain_of = memory_zeroed(n + 1, sizeof(*making->domain_of), "a plan");
     making->place = memory_zeroed(n + 1, sizeof(*making->place), "a plan");
     making->plan->cpus = memory_zeroed(n + 1, sizeof(*making->plan->cpus), "a plan");
     if (place_ranks(making) || check_room(making))
         return -1;
     for (size_t rank = 0; rank < n; rank++)
-        give_cpus(making, rank);
+        assign_cpus(making, rank);
     return 0;
 }
 
@@ -195,11 +194,12 @@ static void release(struct making *making)
         free(making->domains[i].cores);
     }
     free(making->domains);
-    free(making->of);
+    free(making->domain_of);
     free(making->place);
 }
 
-/* What was asked for can't be done: said if it was "auto", else refused. */
+/* Ranks cannot be bound: an error, except with "auto", where the plan keeps the reason.
+ */
 static int give_up(struct bind_plan *plan, const struct bind_request *request,
                    struct error *err)
 {
@@ -208,9 +208,9 @@ static int give_up(struct bind_plan *plan, const struct bind_request *request,
     memcpy(reason, plan->reason, sizeof(reason));
     bind_plan_release(plan);
     memcpy(plan->reason, reason, sizeof(reason));
-    return request->word == BIND_AUTO ? 0
+    return request->mode == BIND_AUTO ? 0
                                       : error_set(err, ERROR_INVALID, "bind %s: %s",
-                                                  run_bind_name(request->word), reason);
+                                                  run_bind_name(request->mode), reason);
 }
 
 int bind_plan_make(struct bind_plan *plan, const struct bind_request *request,
@@ -224,7 +224,7 @@ int bind_plan_make(struct bind_plan *plan, const struct bind_request *request,
     plan->n_ranks = request->n_ranks;
     if (plan->to == BIND_NONE) {
         set_obstacle(plan, "%s",
-                     request->word == BIND_NONE ? "as the run asks"
+                     request->mode == BIND_NONE ? "as the run asks"
                                                 : "a simulation moves no bytes");
         return 0;
     }

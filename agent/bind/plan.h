@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan.h - which CPUs each rank of a node gets, and why none if none
+/* plan.h - assigns CPUs to the ranks of a node, or gives the reason why not
  *
- * Knows the topology and what it is told, nothing of this host: tests give it hosts that
- * are made up. */
+ * It reads only the topology and the request, so tests can give it synthetic hosts. */
 #ifndef RINGBENCH_AGENT_BIND_PLAN_H
 #define RINGBENCH_AGENT_BIND_PLAN_H
 
@@ -16,13 +15,13 @@
 
 struct bind_request {
     hwloc_topology_t topology;
-    hwloc_const_cpuset_t allowed; /* no CPU outside of it is given to anyone */
-    enum run_bind word;
+    hwloc_const_cpuset_t allowed; /* ranks get only CPUs of this set */
+    enum run_bind mode;
     const char *backend;
     size_t n_ranks;
-    const char *const *devices; /* by rank: the GPU's PCI bus id, "" if it is not known;
-                                   NULL: the ranks have none */
-    const char *obstacle;       /* why nothing can be bound, whatever the ranks; or "" */
+    const char *const *devices; /* by rank: the GPU's PCI bus id, "" if unknown; NULL:
+                                   the ranks have no GPUs */
+    const char *obstacle;       /* a reason that prevents all binding, or "" */
 };
 
 struct bind_plan {
@@ -32,18 +31,18 @@ struct bind_plan {
     size_t n_ranks;
 };
 
-/* "auto" is a core for each rank of the host backend, the memory domain of its GPU for
- * one of NCCL, nothing in a simulation; and nothing where it would do harm: more ranks
- * than cores, a device of unknown place, the obstacle. -1 where another word can't be
- * followed; release the plan in any case. */
+/* "auto" binds a rank of the host backend to a core and a rank of NCCL to the memory
+ * domain of its GPU. It binds no simulated rank. It binds nothing if there are more ranks
+ * than cores, a GPU's location is unknown, or there is an obstacle; plan->reason has the
+ * cause. Other modes fail with -1 in these cases. Release the plan in any case. */
 int bind_plan_make(struct bind_plan *plan, const struct bind_request *request,
                    struct error *err);
 void bind_plan_release(struct bind_plan *plan);
 
-/* A rank's CPUs as "0,2-3", to be freed; NULL: not bound, or memory is out. */
+/* A rank's CPUs as "0,2-3"; the caller frees the text. NULL if the rank is not bound. */
 char *bind_plan_cpus(const struct bind_plan *plan, size_t rank);
 
-/* {"to", "cpus": [by rank]} or {"to": "none", "reason"}. A new reference. */
+/* {"to", "cpus": [by rank]} or {"to": "none", "reason"}. Returns a new reference. */
 json_t *bind_plan_json(const struct bind_plan *plan);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* The component x86 would bind this thread to one CPU after the other. */
+/* hwloc's component x86 is excluded: it would bind this thread to each CPU in turn. */
 static int load(hwloc_topology_t topology)
 {
     if (hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) ||
@@ -18,7 +18,8 @@ static int load(hwloc_topology_t topology)
 }
 
 /* hwloc reads PCI devices from /sys without plugins. Plugins would load GPU libraries,
- * which an agent must not call. Their path is read when the first topology is made. */
+ * which an agent must not call. hwloc reads HWLOC_PLUGINS_PATH with the first topology.
+ */
 hwloc_topology_t topology_load(const char *root)
 {
     bool had_path = getenv("HWLOC_PLUGINS_PATH") != NULL;

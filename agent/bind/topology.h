@@ -5,8 +5,8 @@
 
 #include <hwloc.h>
 
-/* The topology of this host (root ""), or of the folder that stands for its /. NULL:
- * hwloc finds none. */
+/* The topology of this host (root ""), or of the folder `root` used as /. NULL if hwloc
+ * finds none. */
 hwloc_topology_t topology_load(const char *root);
 
 #endif

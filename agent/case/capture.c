@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* capture.c - the beginning and the end of an output stream */
+/* capture.c - keeps the beginning and the end of an output stream */
 #include "agent/case/capture.h"
 
 #include <inttypes.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* capture.h - what one output stream of one worker said: its beginning goes out as it
- * comes, of the rest the end is kept, and what lies between is counted */
+/* capture.h - keeps the beginning and the end of a worker's output stream
+ *
+ * The beginning is sent as it arrives. The end is kept until the stream ends. The bytes
+ * between them are only counted. */
 #ifndef RINGBENCH_AGENT_CASE_CAPTURE_H
 #define RINGBENCH_AGENT_CASE_CAPTURE_H
 
@@ -14,8 +16,8 @@
 #define CAPTURE_TAIL_MAX (128 * 1024)
 
 struct capture {
-    struct buf pending; /* whole lines that are to be sent */
-    struct buf tail;    /* whole lines, up to twice what is kept */
+    struct buf pending; /* complete lines to send */
+    struct buf tail;    /* complete lines, up to 2 * CAPTURE_TAIL_MAX bytes */
     size_t head_left;
     uint64_t cut_bytes; /* dropped so far */
     bool is_cut;        /* the head is full: lines go to the tail */
@@ -27,8 +29,8 @@ void capture_release(struct capture *capture);
 /* Add one line, without its newline. */
 void capture_add(struct capture *capture, const char *line, size_t len);
 
-/* The stream has ended: what is kept of the end becomes pending, after a line that says
- * how many bytes are missing. `stream` is its name in that line. */
+/* The stream has ended. Its kept end becomes pending, after a line with the number of
+ * missing bytes; `stream` is the stream's name in that line. */
 void capture_end(struct capture *capture, const char *stream);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* case.c - one case on this node: its ranks from their start to their end */
+/* case.c - runs the ranks of one case on this node */
 #include "agent/case/case.h"
 
 #include <assert.h>
@@ -17,15 +17,15 @@
 
 #define STOP_MS 5000      /* from SIGTERM to SIGKILL */
 #define STACKS_MS 3000    /* for printing stacks, before SIGTERM */
-#define PEERS_MS 500      /* for the other nodes' ranks to do so, which end if these do */
-#define FLUSH_MS 100      /* how long output may wait for more of it */
-#define START_NS 10000000 /* ranks are started for so long before the loop runs again */
+#define PEERS_MS 500      /* the same on other nodes, whose ranks end when these do */
+#define FLUSH_MS 100      /* output waits this long for more output */
+#define START_NS 10000000 /* time for starting ranks before the loop runs again */
 
 struct running_case {
     struct event_stream *out;
     struct process_tree *tree;
     struct launch *launch;
-    struct conditions *conditions; /* NULL: not wanted, or not begun */
+    struct conditions *conditions; /* NULL: not requested, or not started */
     const char *name;              /* NULL: a probe */
     struct rank **ranks;
     size_t n_ranks, n_alive;
@@ -34,7 +34,7 @@ struct running_case {
     bool has_peers, is_paused;
     bool is_starting; /* ranks are still to be started */
     bool is_stopping;
-    bool is_asking; /* for stacks, before SIGTERM */
+    bool is_collecting_stacks; /* before SIGTERM */
     bool has_tree_ended;
 };
 
@@ -50,11 +50,11 @@ static const char *name_of(const struct running_case *c)
 
 /* ---- the end ---- */
 
-/* Nothing of the case is left, and no rank has more to say. */
+/* All processes of the case have ended, and all output of its ranks is read. */
 static void finish(struct running_case *c)
 {
     assert(c->n_alive == 0 && c->has_tree_ended);
-    c->is_stopping = true; /* it has nothing left to stop */
+    c->is_stopping = true; /* makes a later stop do nothing */
     if (c->conditions)
         emit(c, conditions_last_event(c->conditions));
     if (c->launch)
@@ -62,7 +62,7 @@ static void finish(struct running_case *c)
     event_stream_end(c->out);
 }
 
-/* The ranks have ended; what they started and left may not have. */
+/* The ranks have ended, but processes that they started may still run. */
 static void end_tree(struct running_case *c)
 {
     uv_timer_stop(&c->stop_timer);
@@ -103,13 +103,14 @@ static void on_kill_timeout(uv_timer_t *timer)
 {
     struct running_case *c = timer->data;
 
-    log_warn("%s: %zu ranks ignore SIGTERM, killing them", name_of(c), c->n_alive);
+    log_warn("%s: %zu ranks did not exit within %d s of SIGTERM: killing them",
+             name_of(c), c->n_alive, STOP_MS / 1000);
     process_tree_end(c->tree);
 }
 
 static void terminate(struct running_case *c)
 {
-    c->is_asking = false;
+    c->is_collecting_stacks = false;
     for (size_t i = 0; i < c->n_ranks; i++)
         rank_signal(c->ranks[i], SIGTERM);
     uv_timer_start(&c->stop_timer, on_kill_timeout, STOP_MS, 0);
@@ -120,22 +121,22 @@ static void on_stacks_timeout(uv_timer_t *timer)
     terminate(timer->data);
 }
 
-/* A rank has printed its stacks, or has ended. */
+/* A rank has printed its stacks or has ended. */
 static void on_rank_stacks(void *arg)
 {
     struct running_case *c = arg;
 
-    if (!c->is_asking)
+    if (!c->is_collecting_stacks)
         return;
     for (size_t i = 0; i < c->n_ranks; i++)
-        if (!rank_has_told_stacks(c->ranks[i]))
+        if (!rank_has_sent_stacks(c->ranks[i]))
             return;
-    c->is_asking = false;
+    c->is_collecting_stacks = false;
     uv_timer_start(&c->stop_timer, on_stacks_timeout,
                    c->has_peers ? scaled_ms(PEERS_MS) : 0, 0);
 }
 
-void case_stop(struct running_case *c, bool wants_stacks)
+void case_stop(struct running_case *c, bool with_stacks)
 {
     if (c->is_stopping)
         return;
@@ -144,8 +145,8 @@ void case_stop(struct running_case *c, bool wants_stacks)
     uv_timer_stop(&c->start_timer);
     if (c->n_alive == 0) {
         end_tree(c);
-    } else if (wants_stacks) {
-        c->is_asking = true;
+    } else if (with_stacks) {
+        c->is_collecting_stacks = true;
         for (size_t i = 0; i < c->n_ranks; i++)
             rank_ask_stacks(c->ranks[i]);
         uv_timer_start(&c->stop_timer, on_stacks_timeout, STACKS_MS, 0);
@@ -154,13 +155,14 @@ void case_stop(struct running_case *c, bool wants_stacks)
     }
 }
 
-/* A program has run for as long as its administrator allows. */
+/* A program has reached the time limit of its configuration. */
 static void on_limit(uv_timer_t *timer)
 {
     struct running_case *c = timer->data;
     char text[80];
 
-    snprintf(text, sizeof(text), "the program's time limit of %ld s is over", c->limit_s);
+    snprintf(text, sizeof(text), "the program exceeded its time limit of %ld s",
+             c->limit_s);
     for (size_t i = 0; i < c->n_ranks; i++)
         rank_fail(c->ranks[i], "timeout", text);
     case_stop(c, false);
@@ -196,8 +198,7 @@ static void flush_output(uv_timer_t *timer)
         rank_flush(c->ranks[i]);
 }
 
-/* The timer runs only while output waits, so that an idle timer never wakes a node that
- * measures. */
+/* The timer runs only while output waits, so that it does not disturb a measurement. */
 static void on_rank_output(void *arg)
 {
     struct running_case *c = arg;
@@ -221,7 +222,7 @@ void case_pause(struct running_case *c, bool is_paused)
 static void refuse(struct running_case *c, const char *reason)
 {
     if (c->name)
-        log_warn("%s can't start here: %s", c->name, reason);
+        log_warn("%s cannot start: %s", c->name, reason);
     emit(c, json_pack("{s:s, s:o}", "type", "refused", "reason",
                       clean_text_json(reason, strlen(reason))));
     case_stop(c, false);
@@ -239,7 +240,7 @@ static void on_all_started(struct running_case *c)
         end_tree(c);
 }
 
-/* Start ranks for a while; the rest when the loop has been round. */
+/* Start ranks for START_NS, then let the loop run before the rest. */
 static void start_some(uv_timer_t *timer)
 {
     struct running_case *c = timer->data;
@@ -260,7 +261,7 @@ static void start_some(uv_timer_t *timer)
     }
     if (launch_left(c->launch) == 0)
         on_all_started(c);
-    else /* Due at once it would run before any I/O, again and again. */
+    else /* With a delay of 0 the timer would run again before any I/O. */
         uv_timer_start(&c->start_timer, start_some, 1, 0);
 }
 

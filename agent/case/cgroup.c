@@ -17,10 +17,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PREFIX "ringbench-" /* and the pid of ringbench-case */
+#define PREFIX "ringbench-" /* followed by the pid of ringbench-case */
 #define OPEN_FLAGS (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
 
-/* Where the hierarchy of version 2 is mounted: alone, or beside those of version 1. */
+/* The mount point of the version 2 hierarchy. Hierarchies of version 1 may exist, too. */
 static int find_mount(char *dir, size_t size)
 {
     FILE *mounts = setmntent("/proc/self/mounts", "re");
@@ -72,8 +72,9 @@ pid_t cgroup_fork(int cgroup)
     return cgroup >= 0 ? -1 : fork();
 }
 
-/* Writing to a cgroup and being born into one need rights of their own. */
-static int try_out(int cgroup)
+/* Check by a trial that this process may kill the cgroup and fork into it; each needs its
+ * own permission. */
+static int check_permissions(int cgroup)
 {
     pid_t pid = faccessat(cgroup, "cgroup.kill", W_OK, 0) ? -1 : cgroup_fork(cgroup);
 
@@ -83,8 +84,9 @@ static int try_out(int cgroup)
     return pid > 0 ? 0 : -1;
 }
 
-/* Remove those whose makers were killed together with their agents. A maker holds a lock
- * on its cgroup: its pid would say nothing in another namespace of pids. */
+/* Remove cgroups whose ringbench-case was killed together with its agent. A live
+ * ringbench-case holds a lock on its cgroup. Its pid is no evidence, because it may be
+ * from another pid namespace. */
 static void remove_old(const char *dir)
 {
     DIR *entries = opendir(dir);
@@ -114,7 +116,7 @@ int cgroup_make(char *dir, size_t size)
         if (snprintf(dir, size, "%s/" PREFIX "%d", own, (int)getpid()) < (int)size &&
             mkdir(dir, 0755) == 0)
             fd = open(dir, OPEN_FLAGS);
-        if (fd >= 0 && flock(fd, LOCK_SH) == 0 && try_out(fd) == 0)
+        if (fd >= 0 && flock(fd, LOCK_SH) == 0 && check_permissions(fd) == 0)
             return fd;
     }
     if (fd >= 0) {
@@ -136,7 +138,7 @@ void cgroup_kill(const char *dir)
     if (fd < 0)
         return;
     if (write(fd, "1", 1) < 0) {
-        /* It is gone; or else its processes are killed one by one. */
+        /* The cgroup is gone. Otherwise kill_all also kills its processes one by one. */
     }
     close(fd);
 }

@@ -1,27 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cgroup.h - a cgroup (version 2) for the processes of a case, where this process may
- * make one
+/* cgroup.h - a cgroup (version 2) for the processes of a case, if permitted
  *
- * It holds what a subreaper does not: a process that forks faster than it is found, and
- * one that runs as another user. It has no controllers, so it costs those in it nothing.
- */
+ * A cgroup contains processes that a subreaper cannot kill: one that forks faster than it
+ * is found, and one that runs as another user. It has no controllers, so it costs its
+ * processes nothing. */
 #ifndef RINGBENCH_AGENT_CASE_CGROUP_H
 #define RINGBENCH_AGENT_CASE_CGROUP_H
 
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Make one below that of this process, and see whether children can be born into it. A
- * descriptor for cgroup_fork, its path in `dir`; -1 and "" where that can't be. */
+/* Create a cgroup below the one of this process and check that children can start in it.
+ * Returns a descriptor for cgroup_fork, with the path in `dir`; -1 with "" on failure. */
 int cgroup_make(char *dir, size_t size);
 
-/* fork() into the cgroup; with -1, plain fork(). */
+/* fork() into the cgroup, or plain fork() if it is -1. */
 pid_t cgroup_fork(int cgroup);
 
-/* SIGKILL to all in it at once. "" and one that is gone are fine. */
+/* Send SIGKILL to all its processes at once. Accepts "" and a cgroup that is gone. */
 void cgroup_kill(const char *dir);
 
-/* Once all in it have ended. */
+/* Remove the cgroup after all its processes have ended. Accepts "". */
 void cgroup_remove(const char *dir);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* children.c - the children of this process, those that it adopted included */
+/* children.c - the children of this process, including adopted ones */
 #include "agent/case/children.h"
 
 #include <dirent.h>
@@ -16,7 +16,7 @@ struct visit {
     size_t count;
     char *text;
     pid_t *pids;
-    size_t size; /* of either */
+    size_t size; /* of `text` or `pids` */
 };
 
 static void visit_task(struct visit *visit, const char *task)
@@ -37,7 +37,7 @@ static void visit_task(struct visit *visit, const char *task)
         fclose(file);
 }
 
-/* Each thread has a list of its own. */
+/* The kernel keeps a list of children per thread. */
 static void visit_all(struct visit *visit)
 {
     char path[PATH_MAX];
@@ -95,7 +95,7 @@ static void describe_one(struct visit *visit, pid_t pid)
             state = '?';
         fclose(file);
     }
-    if (state == 'Z') /* it has ended, and holds nothing */
+    if (state == 'Z') /* a zombie holds no resources */
         return;
     snprintf(visit->text + len, visit->size - len, "%s%d (%s) in state %c",
              len ? ", " : "", (int)pid, name, state);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* event_line.c - judge one line that a worker wrote to its event pipe */
+/* event_line.c - parses and checks a line that a worker wrote to its event pipe */
 #include "agent/case/event_line.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 static const char *const types[] = {"hello", "phase", "progress", "result",
                                     "log",   "done",  "unreached"};
 
-/* What the agent puts in front of a worker's own keys. */
+/* Keys that the agent adds, so a worker must not set them. */
 static const char *const own_keys[] = {"seq",     "run",  "case",
                                        "attempt", "rank", "time_ms"};
 
@@ -18,20 +18,20 @@ static const char *const own_keys[] = {"seq",     "run",  "case",
 static int check_type(const char *type, struct error *err)
 {
     if (!type)
-        return error_set(err, ERROR_INVALID, "it has no type");
+        return error_set(err, ERROR_INVALID, "'type' is missing");
     for (size_t i = 0; i < COUNT(types); i++)
         if (strcmp(type, types[i]) == 0)
             return 0;
-    return error_set(err, ERROR_INVALID, "'%.60s' is no type of a worker's event", type);
+    return error_set(err, ERROR_INVALID, "a worker has no events of type '%.60s'", type);
 }
 
 static int check_object(const json_t *event, struct error *err)
 {
     if (!json_is_object(event))
-        return error_set(err, ERROR_INVALID, "it is not a JSON object");
+        return error_set(err, ERROR_INVALID, "not a JSON object");
     for (size_t i = 0; i < COUNT(own_keys); i++) {
         if (json_object_get(event, own_keys[i]))
-            return error_set(err, ERROR_INVALID, "the key '%s' is the agent's to set",
+            return error_set(err, ERROR_INVALID, "only the agent may set the key '%s'",
                              own_keys[i]);
     }
     return check_type(json_get_str(event, "type", NULL), err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* event_stream.c - what ringbench-case answers: lines on its standard output */
+/* event_stream.c - the events of ringbench-case: lines on its standard output */
 #include "agent/case/event_stream.h"
 
 #include <stdio.h>
@@ -64,8 +64,8 @@ static void on_write(uv_write_t *request, int status)
     note_end(stream);
 }
 
-/* Before the loop waits: the lines of one turn go together, so that the agent is not
- * woken for each. */
+/* Called before the loop waits. One write has all lines of an iteration, so that the
+ * agent wakes once for them. */
 static void on_turn(uv_prepare_t *prepare)
 {
     struct event_stream *stream = prepare->data;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* event_stream.h - what ringbench-case answers: lines on its standard output
+/* event_stream.h - the events of ringbench-case: lines on its standard output
  *
- *     c 1 /sys/fs/cgroup/...   first: CASE_PROTOCOL, and the cgroup, if there is one
- *     e 3 {...}                an event of rank 3; of the case: rank -1
- *     s 3 {...}                likewise: the rank has started
- *     x 3 {...}                likewise: it has ended
- *     p 3 {...}                its progress, of which the latest counts
- *     l 1234 (sleep) ...       processes that were killed and do not die
+ *     c 1 /sys/fs/cgroup/...   first line: CASE_PROTOCOL, and the cgroup if there is one
+ *     e 3 {...}                an event of rank 3; rank -1: of the case
+ *     s 3 {...}                an event of rank 3: the rank has started
+ *     x 3 {...}                an event of rank 3: the rank has ended
+ *     p 3 {...}                progress of rank 3, which replaces its earlier progress
+ *     l 1234 (sleep) ...       processes that were killed but have not exited
  */
 #ifndef RINGBENCH_AGENT_CASE_EVENT_STREAM_H
 #define RINGBENCH_AGENT_CASE_EVENT_STREAM_H
@@ -18,11 +18,11 @@
 
 #include "common/base/buf.h"
 
-/* Another one with every change to these lines or to the document (launch.h): an
- * upgrade replaces ringbench-case under agents that run. */
+/* Increase it with every change to these lines or to the document (launch.h): an upgrade
+ * may replace ringbench-case while an older agent runs. */
 #define CASE_PROTOCOL 1
 #define CASE_NO_RANK (-1)
-#define CASE_LOCK_FD 3 /* a lock of the agent, to hold for life */
+#define CASE_LOCK_FD 3 /* a lock of the agent, held until this process ends */
 
 enum event_kind {
     EVENT_HELLO = 'c',
@@ -36,29 +36,29 @@ enum event_kind {
 struct event_stream {
     uv_pipe_t pipe;
     uv_prepare_t prepare;
-    struct buf pending; /* lines of this turn of the loop */
-    /* So much waits for the agent that no more should be made; and no longer. */
+    struct buf pending; /* lines of this iteration of the loop */
+    /* Back-pressure: the caller should pause the ranks while is_full is true. */
     void (*on_full)(void *arg, bool is_full);
-    /* The agent has gone. */
+    /* The agent no longer reads the stream. */
     void (*on_broken)(void *arg);
-    /* Called once, when event_stream_end has been called and all is written. */
+    /* Called once, after event_stream_end, when all lines are written. */
     void (*on_written)(void *arg);
     void *arg;
     bool is_full, is_broken, is_ending;
 };
 
-/* Write to a descriptor from now on. The handlers and arg are set by the caller before,
- * all else is zero. */
+/* Start writing to a descriptor. The caller has set the handlers and arg and zeroed all
+ * other members. */
 void event_stream_open(struct event_stream *stream, uv_loop_t *loop, int fd);
 
 void event_stream_text(struct event_stream *stream, enum event_kind kind,
                        const char *text);
 
-/* An event as its JSON text. */
+/* Add an event as JSON text. */
 void event_stream_line(struct event_stream *stream, enum event_kind kind, int rank,
                        const char *line, size_t len);
 
-/* An event, whose reference is taken. */
+/* Add an event and take its reference. */
 void event_stream_add(struct event_stream *stream, enum event_kind kind, int rank,
                       json_t *event);
 

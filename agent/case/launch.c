@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* launch.c - what a case's ranks are started with, and starting them one by one */
+/* launch.c - starts the ranks of a case from its document */
 #include "agent/case/launch.h"
 
 #include <assert.h>
@@ -17,7 +17,7 @@
 #include "common/base/memory.h"
 #include "common/base/problem.h"
 
-#define ARTIFACT_MAX ((size_t)512 * 1024) /* escaped at worst, an event of 3 MiB */
+#define ARTIFACT_MAX ((size_t)512 * 1024) /* at most 3 MiB as an escaped event */
 
 struct launch {
     json_t *document, *ranks;
@@ -36,7 +36,7 @@ static int write_text(const char *path, const char *text, struct error *err)
 
     if (file && fclose(file) == 0 && is_written)
         return 0;
-    return error_set_errno(err, ERROR_IO, errno, "can't write %s", path);
+    return error_set_errno(err, ERROR_IO, errno, "cannot write %s", path);
 }
 
 static int write_files(json_t *files, struct error *err)
@@ -51,7 +51,7 @@ static int write_files(json_t *files, struct error *err)
     return 0;
 }
 
-/* The workers may have left anything in place of an artifact. */
+/* Workers are not trusted here: the path may be a device, a link or a huge file. */
 void launch_send_artifacts(const struct launch *launch)
 {
     const char *case_name = json_get_str(launch->document, "name", ""), *name;
@@ -72,15 +72,17 @@ void launch_send_artifacts(const struct launch *launch)
         if (event)
             event_stream_add(launch->rank.out, EVENT_OTHER, CASE_NO_RANK, event);
         else
-            log_warn("%s: %s is no text of up to %zu bytes", case_name, name,
-                     ARTIFACT_MAX);
+            log_warn(
+                "%s: the artifact %s is not sent: it is longer than %zu bytes or not "
+                "UTF-8",
+                case_name, name, ARTIFACT_MAX);
     }
     free(text);
 }
 
 /* ---- ranks ---- */
 
-static int take_program(struct launch *launch, json_t *program, struct error *err)
+static int read_program(struct launch *launch, json_t *program, struct error *err)
 {
     struct problems problems;
 
@@ -92,7 +94,7 @@ static int take_program(struct launch *launch, json_t *program, struct error *er
     problems_release(&problems);
     return launch->rank.metrics
                ? 0
-               : error_set(err, ERROR_INVALID, "the program's metrics are wrong");
+               : error_set(err, ERROR_INVALID, "the program's metrics are invalid");
 }
 
 static char **read_strings(const json_t *array)
@@ -123,7 +125,7 @@ struct launch *launch_create(json_t *document, const struct rank_params *ends,
     program->path = json_get_str(document, "path", "");
     program->cwd = json_get_str(document, "cwd", NULL);
     program->argv = launch->argv;
-    if (take_program(launch, json_object_get(document, "program"), err) ||
+    if (read_program(launch, json_object_get(document, "program"), err) ||
         write_files(json_object_get(document, "files"), err))
         return NULL;
     return launch;

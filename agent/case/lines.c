@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lines.c - cut a stream of bytes into lines, with a limit on their length */
+/* lines.c - splits a stream of bytes into lines of limited length */
 #include "agent/case/lines.h"
 
 #include <assert.h>
@@ -54,7 +54,7 @@ static void finish(struct lines *lines, lines_fn fn, void *arg)
     else
         fn(arg, lines->partial.data ? lines->partial.data : "", lines->partial.len, 0);
     lines->dropped = 0;
-    /* One long line must not hold its memory for the rest of the stream. */
+    /* Release the memory of a long line instead of keeping it until the stream ends. */
     if (lines->partial.capacity > 65536)
         buf_release(&lines->partial);
     else

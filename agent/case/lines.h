@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lines.h - cut a stream of bytes into lines, with a limit on their length */
+/* lines.h - splits a stream of bytes into lines of limited length */
 #ifndef RINGBENCH_AGENT_CASE_LINES_H
 #define RINGBENCH_AGENT_CASE_LINES_H
 
@@ -8,14 +8,14 @@
 #include "common/base/buf.h"
 
 enum lines_overlong {
-    LINES_CUT, /* deliver a line above the limit in pieces of that size */
-    LINES_DROP /* leave it out and say how long it was */
+    LINES_CUT, /* deliver an overlong line in pieces of the maximum size */
+    LINES_DROP /* drop an overlong line and report its length */
 };
 
 struct lines {
-    struct buf partial; /* a line whose end has not come yet */
+    struct buf partial; /* an incomplete line */
     size_t max;
-    size_t dropped; /* bytes of the present line that were thrown away */
+    size_t dropped; /* dropped bytes of the current line */
     enum lines_overlong overlong;
 };
 
@@ -29,7 +29,7 @@ void lines_release(struct lines *lines);
 void lines_feed(struct lines *lines, const char *data, size_t len, lines_fn fn,
                 void *arg);
 
-/* The stream has ended: deliver what has no newline. */
+/* The stream has ended: deliver the last line if it has no newline. */
 void lines_end(struct lines *lines, lines_fn fn, void *arg);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* log_pipe.c - a named pipe that the processes of a rank write NCCL's log to */
+/* log_pipe.c - a named pipe for the NCCL log of a rank's processes */
 #include "agent/case/log_pipe.h"
 
 #include <errno.h>
@@ -54,7 +54,7 @@ static void on_quiet(uv_timer_t *timer)
     log->handlers.on_quiet(log->handlers.arg);
 }
 
-static void take(struct log_pipe *log, size_t n)
+static void read_chunk(struct log_pipe *log, size_t n)
 {
     lines_feed(&log->lines, log->chunk, n, log->handlers.on_line, log->handlers.arg);
     uv_timer_start(&log->quiet, on_quiet, log->handlers.quiet_ms, 0);
@@ -72,23 +72,24 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 {
     (void)buf;
     if (n > 0)
-        take(stream->data, (size_t)n);
+        read_chunk(stream->data, (size_t)n);
     else if (n < 0)
         uv_read_stop(stream);
 }
 
-/* Open for writing too: so it has no end while the processes come and go, and none of
- * them waits for a reader when it opens it. */
+/* Open the pipe for writing, too. It then has no end while processes come and go, and no
+ * process blocks in open(). */
 static int open_path(const char *path, struct error *err)
 {
     int fd;
 
     unlink(path);
     if (mkfifo(path, 0600))
-        return error_set_errno(err, ERROR_IO, errno, "can't make the pipe %.300s", path);
+        return error_set_errno(err, ERROR_IO, errno, "cannot create the pipe %.300s",
+                               path);
     fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0) {
-        error_set_errno(err, ERROR_IO, errno, "can't open the pipe %.300s", path);
+        error_set_errno(err, ERROR_IO, errno, "cannot open the pipe %.300s", path);
         unlink(path);
     }
     return fd;
@@ -128,7 +129,7 @@ void log_pipe_end(struct log_pipe *log)
     if (uv_fileno((uv_handle_t *)&log->pipe, &fd))
         return;
     uv_read_stop((uv_stream_t *)&log->pipe);
-    /* At most what fits: something that was left behind may go on writing. */
+    /* Read at most the pipe's capacity, because a remaining process may keep writing. */
     left = fcntl(fd, F_GETPIPE_SZ);
     while (left > 0) {
         ssize_t n = read(fd, log->chunk, sizeof(log->chunk));
@@ -137,7 +138,7 @@ void log_pipe_end(struct log_pipe *log)
             continue;
         if (n <= 0)
             break;
-        take(log, (size_t)n);
+        read_chunk(log, (size_t)n);
         left -= n;
     }
     lines_end(&log->lines, log->handlers.on_line, log->handlers.arg);

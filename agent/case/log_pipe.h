@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* log_pipe.h - a named pipe that the processes of a rank write NCCL's log to, so that
- * it stays out of what they print
+/* log_pipe.h - a named pipe for the NCCL log of a rank's processes, which keeps it out of
+ * their output
  *
- * NCCL opens NCCL_DEBUG_FILE in each process and writes a line at a time, of up to 1024
- * bytes: less than what a pipe takes at once, so lines of several processes don't mix. */
+ * NCCL opens NCCL_DEBUG_FILE in each process and writes one line at a time, of up to 1024
+ * bytes. That is below PIPE_BUF, so lines of several processes do not mix. */
 #ifndef RINGBENCH_AGENT_CASE_LOG_PIPE_H
 #define RINGBENCH_AGENT_CASE_LOG_PIPE_H
 
@@ -16,25 +16,25 @@ struct log_pipe;
 
 struct log_pipe_handlers {
     lines_fn on_line;
-    /* Nothing has come for quiet_ms, after something did. */
+    /* No line has arrived for quiet_ms after the last one. */
     void (*on_quiet)(void *arg);
     uint64_t quiet_ms;
     void *arg;
 };
 
-/* Make it, and read. What is at the path is replaced. Who opens it to write never waits,
- * and who writes waits only while it is full, until the loop's next turn takes it all.
- * NULL with the reason. */
+/* Create the pipe, replacing a file at the path, and read from it. A writer never blocks
+ * in open(), and in write() only until the loop reads the full pipe. Returns NULL with
+ * the reason on failure. */
 struct log_pipe *log_pipe_open(uv_loop_t *loop, const char *path,
                                const struct log_pipe_handlers *handlers,
                                struct error *err);
 
-/* Those who write have ended: take what is in it, and remove it. Nobody is heard any
- * more; who is left and writes on waits once it is full. */
+/* The rank has ended: read what is in the pipe and remove the path. Later output is not
+ * read, so a remaining writer blocks once the pipe is full. */
 void log_pipe_end(struct log_pipe *log);
 
-/* Remove and free it; no handler is called any more, and who still writes gets SIGPIPE.
- * NULL is fine. */
+/* Remove and free the pipe. No handler is called afterwards, and a remaining writer gets
+ * SIGPIPE. Accepts NULL. */
 void log_pipe_destroy(struct log_pipe *log);
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* main.c - ringbench-case: one case on a node, with all its processes
+/* main.c - ringbench-case: runs one case on a node and contains its processes
  *
- * The agent starts one per case. It is the parent of the case's ranks and the subreaper
- * of whatever daemonises below, and ends when nothing is left. Standard input has the
- * document (launch.h) as its first line, then a line per command: "stop" or "stacks"
- * (stop, but ask for stacks before). At its end the agent has gone, however it died: all
- * is killed then. Standard output has the answers (event_stream.h).
+ * The agent starts one ringbench-case per case. It is the parent of the case's ranks and
+ * the subreaper of daemonized descendants. It exits when all of them have ended. The
+ * first line on standard input is the document (launch.h); each later line is a command:
+ * "stop", or "stacks" (collect stacks, then stop). End of input means that the agent is
+ * gone, so all processes are killed. Standard output has the events (event_stream.h).
  *
- * Should this process be killed itself, its ranks die by their parent-death signal, and
- * the agent, a subreaper too, kills the rest. So a process survives only where both are
- * killed at the same moment. */
+ * If this process is killed, its ranks die by their parent-death signal, and the agent,
+ * also a subreaper, kills the rest. A process survives only if both are killed at the
+ * same moment. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -31,7 +31,7 @@
 struct program {
     uv_loop_t loop;
     uv_pipe_t input;
-    struct buf received; /* a line whose end has not come yet */
+    struct buf received; /* an incomplete line */
     struct event_stream out;
     struct process_tree *tree;
     struct running_case *running;
@@ -39,8 +39,8 @@ struct program {
     char chunk[CHUNK_BYTES];
 };
 
-/* Skip what else runs at an exit. A leak checker stops its process and waits for that:
- * SIGCONT, which may come at any time, would make it wait for good. */
+/* _exit skips exit handlers. A leak checker there stops this process and waits for it to
+ * stop; a SIGCONT at that moment would make it wait forever. */
 static void on_written(void *arg)
 {
     (void)arg;
@@ -102,7 +102,8 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
     for (const char *to = data + n; data < to; data = end + 1) {
         end = memchr(data, '\n', (size_t)(to - data));
         if (buf_append(&program->received, data, (size_t)((end ? end : to) - data))) {
-            fputs("ringbench-case: standard input has too long a line\n", stderr);
+            fprintf(stderr, "ringbench-case: a line on standard input exceeds %zu MiB\n",
+                    INPUT_MAX >> 20);
             _exit(1);
         }
         if (!end)
@@ -113,8 +114,8 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
     }
 }
 
-/* Only the agent's word ends this process: a scheduler may signal every process of a job.
- */
+/* Ignore signals, because a batch system may signal every process of a job. Only the
+ * agent ends this process, through its standard input. */
 static void block_signals(void)
 {
     sigset_t set;
@@ -167,14 +168,16 @@ int main(int argc, char **argv)
         !(S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode))) {
         bool is_help = argc > 1 && strcmp(argv[1], "--help") == 0;
 
-        fputs("usage: ringbench-case\n\nThe parent of a case's processes, which "
-              "ringbench-agent starts once per case.\n",
-              is_help ? stdout : stderr);
+        fputs(
+            "usage: ringbench-case\n\nThe parent of a case's processes. ringbench-agent "
+            "starts one per case.\n",
+            is_help ? stdout : stderr);
         return is_help ? 0 : 2;
     }
-    /* Of the agent, and of who started that. */
+    /* Close descriptors inherited from the agent and its parent. */
     process_tree_close_from(CASE_LOCK_FD + 1);
-    /* What runs here may have stopped this process. It must see that its input ends. */
+    /* If the agent dies while this process is stopped, SIGCONT lets it see the end of its
+     * input. */
     prctl(PR_SET_PDEATHSIG, SIGCONT);
     log_init("ringbench-case", level < 0 ? LOG_INFO : (enum log_level)level);
     if (start(&program))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* metric.c - the figures that a program prints, found in its output line by line */
+/* metric.c - finds figures in the output lines of a program */
 #include "agent/case/metric.h"
 
 #include <math.h>
@@ -16,16 +16,16 @@
 #include "common/spec/spec_value.h"
 
 #define UNIT_MAX 32
-#define LINE_LOOKED_AT 4096 /* bytes of a line that a regular expression sees */
+#define REGEX_LINE_MAX 4096 /* bytes of a line that a regular expression reads */
 #define NUMBER_MAX 64
 #define LABEL_VALUE_MAX 100
 
 struct source {
     struct metric metric;
-    unsigned streams; /* of enum metric_stream */
-    char *key;        /* of a JSON line; or else: */
-    struct safe_regex *regex;
-    json_t *labels; /* array of further keys of the JSON line, or NULL */
+    unsigned streams;         /* bits of enum metric_stream */
+    char *key;                /* key of a JSON line; NULL: use `regex` */
+    struct safe_regex *regex; /* NULL: use `key` */
+    json_t *labels;           /* array of further keys of the JSON line, or NULL */
 };
 
 struct metric_set {
@@ -244,7 +244,7 @@ static void match_regex(const struct source *source, const char *line, size_t le
         handlers->on_figure(handlers->arg, &source->metric, value, NULL);
 }
 
-/* The labels that the line has; NULL when the metric asks for none. */
+/* The labels in the line; NULL if the metric declares none. */
 static json_t *labels_of(const struct source *source, json_t *object)
 {
     json_t *labels = source->labels ? json_object() : NULL;
@@ -280,8 +280,9 @@ static void match_json(const struct metric_set *set, enum metric_stream stream,
     }
 }
 
-/* What Python's json writes for floats that JSON has no word for. */
-static size_t foreign_word(const char *text, size_t len)
+/* The length of a number that Python's json module writes although JSON has no such
+ * number; 0 if there is none. */
+static size_t python_number(const char *text, size_t len)
 {
     static const char *const words[] = {"NaN", "Infinity", "-Infinity"};
 
@@ -294,9 +295,9 @@ static size_t foreign_word(const char *text, size_t len)
     return 0;
 }
 
-/* A line that is JSON but for such words, with null in their place; NULL if it is none.
- */
-static json_t *parse_foreign(const char *line, size_t len)
+/* Parse JSON that may contain such numbers, with null in their place. Returns NULL if the
+ * line is not JSON. */
+static json_t *parse_python_json(const char *line, size_t len)
 {
     bool is_text = false;
     struct buf copy;
@@ -304,7 +305,7 @@ static json_t *parse_foreign(const char *line, size_t len)
 
     buf_init(&copy, 2 * len + 1);
     for (size_t i = 0; i < len; i++) {
-        size_t word = is_text ? 0 : foreign_word(line + i, len - i);
+        size_t word = is_text ? 0 : python_number(line + i, len - i);
 
         if (line[i] == '"')
             is_text = !is_text;
@@ -321,9 +322,9 @@ static json_t *parse_foreign(const char *line, size_t len)
     return object;
 }
 
-static void look_for_json(const struct metric_set *set, enum metric_stream stream,
-                          const char *line, size_t len,
-                          const struct metric_handlers *handlers)
+static void match_json_line(const struct metric_set *set, enum metric_stream stream,
+                            const char *line, size_t len,
+                            const struct metric_handlers *handlers)
 {
     size_t blank = 0;
     json_t *object;
@@ -334,7 +335,7 @@ static void look_for_json(const struct metric_set *set, enum metric_stream strea
         return;
     object = json_parse(line, len, NULL);
     if (!object)
-        object = parse_foreign(line, len);
+        object = parse_python_json(line, len);
     if (object)
         match_json(set, stream, object, handlers);
     json_decref(object);
@@ -343,10 +344,10 @@ static void look_for_json(const struct metric_set *set, enum metric_stream strea
 void metric_set_line(const struct metric_set *set, enum metric_stream stream,
                      const char *line, size_t len, const struct metric_handlers *handlers)
 {
-    size_t n = len < LINE_LOOKED_AT ? len : LINE_LOOKED_AT;
+    size_t n = len < REGEX_LINE_MAX ? len : REGEX_LINE_MAX;
 
     if (set->has_json)
-        look_for_json(set, stream, line, len, handlers);
+        match_json_line(set, stream, line, len, handlers);
     for (size_t i = 0; i < set->n; i++)
         if (set->sources[i].regex && (set->sources[i].streams & stream))
             match_regex(&set->sources[i], line, n, handlers);

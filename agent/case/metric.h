@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* metric.h - the figures that a program prints, found in its output line by line */
+/* metric.h - finds figures in the output lines of a program */
 #ifndef RINGBENCH_AGENT_CASE_METRIC_H
 #define RINGBENCH_AGENT_CASE_METRIC_H
 
@@ -21,23 +21,23 @@ struct metric {
 
 struct metric_set;
 
-/* Read the array `metrics` of a program's file (NULL: none). NULL after adding every
- * fault to *problems, pointers below `pointer`. */
+/* Read the array `metrics` of a program's file; NULL means no metrics. On failure adds
+ * the errors to *problems, with JSON pointers below `pointer`, and returns NULL. */
 struct metric_set *metric_set_parse(json_t *metrics, const char *pointer,
                                     struct problems *problems);
 void metric_set_destroy(struct metric_set *set);
 
-/* A new array of {"name","unit","higher_is_better"}. */
+/* Returns a new array of {"name","unit","higher_is_better"}. */
 json_t *metric_set_json(const struct metric_set *set);
 
-/* Called per figure found; a value that is no finite number is what the program said
- * ("nan", in JSON also null). labels (borrowed) is an object of scalars, or NULL. */
+/* Called for each figure. The value is not finite if the program printed "nan", "inf" or,
+ * in JSON, null. `labels` is a borrowed object of scalars, or NULL. */
 typedef void metric_fn(void *arg, const struct metric *metric, double value,
                        json_t *labels);
 
 struct metric_handlers {
     metric_fn *on_figure;
-    /* Its regular expression gave up on the line: too many steps. */
+    /* The metric's regular expression exceeded its limit of steps on the line. */
     void (*on_given_up)(void *arg, const struct metric *metric);
     void *arg;
 };

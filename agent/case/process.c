@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* process.c - child processes: their pipes and their ends */
+/* process.c - child processes: their pipes and their exit */
 #include "agent/case/process.h"
 
 #include <assert.h>
@@ -92,8 +92,8 @@ static void close_pipe(struct process *process, uv_handle_t *handle)
     close_handle(process, handle);
 }
 
-/* A loop that was late sees its timers before its pipes: what the process wrote may still
- * be there, at most what fits into the pipe. */
+/* A delayed loop runs timers before it reads pipes, so output of the process may still be
+ * in its pipe. Read at most the pipe's capacity. */
 static void read_rest(struct process *process, enum process_stream which)
 {
     uv_buf_t chunk = process_tree_scratch(process->tree);
@@ -121,7 +121,7 @@ static void on_drain_timeout(uv_timer_t *timer)
 
     for (int i = 0; i < PROCESS_STREAMS; i++)
         read_rest(process, (enum process_stream)i);
-    /* While the agent itself does not read, the pipes can't come to their end. */
+    /* While reading is paused, the pipes cannot reach their end. */
     if (process->is_paused) {
         uv_timer_start(timer, on_drain_timeout, DRAIN_MS, 0);
         return;
@@ -154,7 +154,7 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
         end(process);
 }
 
-static void take_ends(struct process *process, struct pipe_ends *ends)
+static void start_reading(struct process *process, struct pipe_ends *ends)
 {
     uv_loop_t *loop = process_tree_loop(process->tree);
 
@@ -174,7 +174,7 @@ static void take_ends(struct process *process, struct pipe_ends *ends)
     }
 }
 
-static void on_exit_told(struct tree_child *child, bool is_signal, int number)
+static void on_child_exit(struct tree_child *child, bool is_signal, int number)
 {
     struct process *process = (struct process *)child;
 
@@ -197,14 +197,14 @@ struct process *process_spawn(struct process_tree *tree,
 
     process->tree = tree;
     process->handlers = *handlers;
-    process->child.on_exit = on_exit_told;
+    process->child.on_exit = on_child_exit;
     if (open_ends(&ends)) {
-        error_set_errno(err, ERROR_IO, errno, "can't make pipes");
+        error_set_errno(err, ERROR_IO, errno, "cannot create pipes");
         goto fail;
     }
     if (process_tree_spawn(tree, params, ends.child, &process->child, err))
         goto fail;
-    take_ends(process, &ends);
+    start_reading(process, &ends);
     close_ends(&ends);
     return process;
 fail:

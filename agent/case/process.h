@@ -24,37 +24,38 @@ struct process_params {
 
 struct process_handlers {
     void (*on_data)(void *arg, enum process_stream stream, const char *data, size_t len);
-    /* The process has ended and its pipes are read to their end (or, should a descendant
-     * hold one open, for one second more). Nothing is called after this; destroy it. */
+    /* The process has ended and its pipes are read to their end; if a descendant holds
+     * one open, for one more second. No handler is called afterwards; destroy the
+     * process. */
     void (*on_end)(void *arg, bool is_signal, int code_or_signal);
     void *arg;
 };
 
-/* Start a program: stdin from /dev/null, stdout, stderr and descriptor 3 piped here, all
- * other descriptors closed, default signals but SIGUSR2 ignored, a new process group,
- * SIGKILL when this process dies. NULL with the reason when it can't be forked or
- * executed; nothing runs then. */
+/* Start a program in a new process group. Its stdin is /dev/null; stdout, stderr and
+ * descriptor 3 are pipes to this process; other descriptors are closed. SIGUSR2 is
+ * ignored, other signals have their defaults. The program gets SIGKILL when this process
+ * dies. Returns NULL with the reason if it cannot be forked or executed. */
 struct process *process_spawn(struct process_tree *tree,
                               const struct process_params *params,
                               const struct process_handlers *handlers, struct error *err);
 
 pid_t process_pid(const struct process *process);
 
-/* What it used; nothing before its end. */
+/* The CPU time of the process and its other costs; zero before its end. */
 const struct process_usage *process_usage(const struct process *process);
 
-/* Send a signal to the whole group; nothing once the process has ended. */
+/* Send a signal to the process group. Does nothing once the process has ended. */
 void process_signal(struct process *process, int signum);
 
-/* Send it to the process alone, not to its children. */
+/* Send a signal to the process only, not to its children. */
 void process_signal_leader(struct process *process, int signum);
 
-/* Stop reading the event and output pipes, so that a fast writer blocks; and go on. */
+/* Stop reading the pipes, so that a fast writer blocks, and continue. */
 void process_pause(struct process *process);
 void process_resume(struct process *process);
 
-/* Kill the group if it still lives, close the pipes and free it; before its tree. No
- * handler is called any more. NULL is fine. */
+/* Kill the process group if it still runs, close the pipes and free the process. Call it
+ * before the tree is destroyed. No handler is called afterwards. Accepts NULL. */
 void process_destroy(struct process *process);
 
 #endif

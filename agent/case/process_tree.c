@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* process_tree.c - the processes of a case and all that they start */
+/* process_tree.c - the processes of a case and all their descendants */
 #include "agent/case/process_tree.h"
 
 #include <errno.h>
@@ -21,11 +21,15 @@
 #include "common/base/memory.h"
 
 #define SCRATCH_BYTES 65536
-#define KILL_MS 30000 /* for killed processes to die: a driver may free memory */
+#define KILL_MS 30000 /* wait for killed processes: a driver may be freeing memory */
 #define AGAIN_MS 20   /* between two rounds of killing */
-#define REAP_MAX 200  /* at once: a flood of them must not hold up the loop */
-#define REPORT_FD 4   /* of a child, until it is executed */
-#define ABOVE_FDS 10  /* where a child moves its descriptors before it numbers them */
+#define REAP_MAX                                                                         \
+    200             /* children per round, so that many of them do not block the loop    \
+                     */
+#define REPORT_FD 4 /* the child's descriptor for a failure to execute the program */
+#define ABOVE_FDS                                                                        \
+    10 /* a child moves its descriptors above this before numbering them                 \
+        */
 
 struct process_tree {
     uv_loop_t *loop;
@@ -33,12 +37,12 @@ struct process_tree {
     uv_timer_t timer; /* the next round of killing or reaping */
     int signal_fd, cgroup;
     int handles;         /* not yet closed */
-    struct rlimit files; /* of the processes that it spawns */
+    struct rlimit files; /* RLIMIT_NOFILE of spawned processes */
     struct tree_child *children;
     process_tree_end_fn *on_end;
     void *arg;
     bool is_ending, has_ended;
-    uint64_t kill_ms, kill_until; /* once it is ending */
+    uint64_t kill_ms, kill_until; /* kill_until is set once the tree is ending */
     char cgroup_dir[PATH_MAX];
     char scratch[SCRATCH_BYTES];
 };
@@ -53,7 +57,7 @@ void process_tree_close_from(int first)
 #endif
     long max = sysconf(_SC_OPEN_MAX);
 
-    /* Kernels before 5.9. Nobody has descriptors open beyond a million. */
+    /* Kernels before 5.9 have no close_range. Assume no descriptors above a million. */
     if (max < 0 || max > 1048576)
         max = 1048576;
     for (int fd = first; fd < (int)max; fd++)
@@ -64,13 +68,13 @@ static void reset_signals(void)
 {
     sigset_t none;
 
-    /* It asks for stacks: no reason to die for a program that does not know it. */
+    /* SIGUSR2 requests stacks. It must not kill a program that does not handle it. */
     signal(SIGUSR2, SIG_IGN);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* stdin from /dev/null, then the streams, then the report. */
+/* Number the child's descriptors: stdin from /dev/null, the streams, the report. */
 static int number_fds(const int streams[3], int report)
 {
     int fds[REPORT_FD + 1] = {open("/dev/null", O_RDONLY), streams[0], streams[1],
@@ -100,14 +104,14 @@ static _Noreturn void run_child(const struct process_tree *tree,
         execve(params->path, params->argv, params->env);
     code = errno ? errno : ECANCELED;
     if (write(REPORT_FD, &code, sizeof(code)) < 0) {
-        /* The parent has died, and this process is about to. */
+        /* The parent is dead, and its death also kills this process. */
     }
     _exit(127);
 }
 
 /* ---- spawning ---- */
 
-/* The errno with which the child failed to be executed; 0: it was. */
+/* The errno of the child's failed execve, or 0 if it succeeded. */
 static int read_report(int fd)
 {
     int32_t code = 0;
@@ -126,7 +130,7 @@ int process_tree_spawn(struct process_tree *tree, const struct process_params *p
     int report[2], code;
 
     if (pipe2(report, O_CLOEXEC))
-        return error_set_errno(err, ERROR_IO, errno, "can't make a pipe");
+        return error_set_errno(err, ERROR_IO, errno, "cannot create a pipe");
     pid = cgroup_fork(tree->cgroup);
     if (pid == 0)
         run_child(tree, params, streams, report[1], self);
@@ -134,15 +138,16 @@ int process_tree_spawn(struct process_tree *tree, const struct process_params *p
     close(report[1]);
     if (pid < 0) {
         close(report[0]);
-        return error_set_errno(err, ERROR_IO, code, "can't fork");
+        return error_set_errno(err, ERROR_IO, code, "cannot fork");
     }
-    /* Here too, so that a signal to the group can't come before the child's own call. */
+    /* The child calls setpgid, too. This call ensures that the group exists before a
+     * signal to it. */
     setpgid(pid, pid);
     code = read_report(report[0]);
     close(report[0]);
     if (code) {
         waitpid(pid, NULL, 0);
-        return error_set_errno(err, ERROR_IO, code, "can't run %s%s%s", params->path,
+        return error_set_errno(err, ERROR_IO, code, "cannot run %s%s%s", params->path,
                                params->cwd ? " in " : "", params->cwd ? params->cwd : "");
     }
     child->pid = pid;
@@ -194,7 +199,7 @@ static struct tree_child *find_child(const struct process_tree *tree, pid_t pid)
 
 static void on_step(uv_timer_t *timer);
 
-/* Wait for children that have ended. False: there is no child any more. */
+/* Wait for children that have ended. Returns false if there is no child left. */
 static bool reap(struct process_tree *tree)
 {
     struct signalfd_siginfo ignored;
@@ -211,8 +216,8 @@ static bool reap(struct process_tree *tree)
         if (info.si_pid == 0)
             return true;
         child = find_child(tree, info.si_pid);
-        /* A zombie's number can't be given to another group: the moment to kill what it
-         * left behind in its group. */
+        /* Kill the rest of its group while the child is a zombie, because its number
+         * cannot be reused yet. */
         if (child)
             kill(-child->pid, SIGKILL);
         if (wait4(info.si_pid, &status, 0, &usage) != info.si_pid || !child)
@@ -231,7 +236,7 @@ static void kill_all(const struct process_tree *tree)
 {
     cgroup_kill(tree->cgroup_dir);
     children_kill(NULL, NULL);
-    /* These are known even where the kernel does not list children. */
+    /* Spawned children are known even if the kernel does not list children. */
     for (const struct tree_child *child = tree->children; child; child = child->next)
         kill(-child->pid, SIGKILL);
 }
@@ -246,10 +251,11 @@ static void finish(struct process_tree *tree, bool has_children)
     if (has_children) {
         children_describe("", NULL, NULL, left, sizeof(left));
         if (!left[0])
-            strcpy(left, "processes that can't be listed");
+            strcpy(left, "processes that cannot be listed");
     }
     cgroup_remove(tree->cgroup_dir);
-    /* Nobody will see the end of those that do not die. */
+    /* Report children that did not exit as killed, because their exit will not be seen.
+     */
     while (tree->children) {
         struct tree_child *child = tree->children;
 
@@ -303,7 +309,7 @@ void process_tree_limit(struct process_tree *tree, uint64_t kill_ms)
 
 /* ---- start ---- */
 
-/* Each rank has three pipes here, and the usual limit is 1024. */
+/* Each rank needs three pipes, and the usual limit is 1024 open files. */
 static void raise_file_limit(struct process_tree *tree)
 {
     struct rlimit raised;
@@ -325,7 +331,7 @@ struct process_tree *process_tree_create(uv_loop_t *loop, process_tree_end_fn *o
     sigprocmask(SIG_BLOCK, &set, NULL);
     tree->signal_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
     if (tree->signal_fd < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)) {
-        error_set_errno(err, ERROR_IO, errno, "can't watch child processes");
+        error_set_errno(err, ERROR_IO, errno, "cannot watch child processes");
         free(tree);
         return NULL;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* program_watch.c - what the agent says for a program that does not speak of itself */
+/* program_watch.c - sends the events of a program that does not send its own */
 #include "agent/case/program_watch.h"
 
 #include <inttypes.h>
@@ -26,15 +26,15 @@ void program_watch_begin(struct program_watch *watch, pid_t pid)
     emit_steal(watch, json_pack("{s:s, s:s}", "type", "phase", "phase", "running"));
 }
 
-static void tell_progress(struct program_watch *watch)
+static void send_progress(struct program_watch *watch)
 {
     int64_t now_ns = clock_monotonic_ns();
     char text[160];
     int n;
 
-    if (watch->lines > 1 && now_ns - watch->told_ns < PROGRESS_NS)
+    if (watch->lines > 1 && now_ns - watch->progress_ns < PROGRESS_NS)
         return;
-    watch->told_ns = now_ns;
+    watch->progress_ns = now_ns;
     n = snprintf(text, sizeof(text),
                  "{\"type\":\"progress\",\"op\":%" PRIu64 ",\"done\":%" PRIu64
                  ",\"phase\":\"output\"}",
@@ -48,7 +48,7 @@ static void warn(const struct program_watch *watch, const char *text)
                                 text));
 }
 
-/* The first one is named, the rest counted. */
+/* Log the first such metric; count the rest for the end. */
 static void on_given_up(void *arg, const struct metric *metric)
 {
     struct program_watch *watch = arg;
@@ -57,25 +57,25 @@ static void on_given_up(void *arg, const struct metric *metric)
     if (watch->given_up++ > 0)
         return;
     snprintf(text, sizeof(text),
-             "a line is left out for the metric %s: its regex took more than %d steps",
+             "metric %s: a line is left out, because its regex took more than %d steps",
              metric->name, SAFE_REGEX_STEPS_MAX);
     warn(watch, text);
 }
 
-static void tell_given_up(const struct program_watch *watch)
+static void report_given_up(const struct program_watch *watch)
 {
     char text[80];
 
     if (watch->given_up < 2)
         return;
     snprintf(text, sizeof(text),
-             "lines left out as a metric's regex took too long: %" PRIu64,
+             "%" PRIu64 " lines are left out, because a metric's regex took too long",
              watch->given_up);
     warn(watch, text);
 }
 
-/* value: NAN where there is a reason why there is none. */
-static void tell_figure(const struct program_watch *watch, const struct metric *metric,
+/* `value` is NAN if `reason` explains why there is no value. */
+static void send_figure(const struct program_watch *watch, const struct metric *metric,
                         double value, const char *reason, json_t *labels)
 {
     json_t *event =
@@ -91,7 +91,8 @@ static void tell_figure(const struct program_watch *watch, const struct metric *
     emit_steal(watch, event);
 }
 
-/* Who judges a metric by those that were kept has to know that there were more. */
+/* Drop a figure above the limit. Send an event with the reason, so that a judgement of
+ * the kept figures can take it into account. */
 static void cut(struct program_watch *watch, const struct metric *metric)
 {
     char text[120];
@@ -105,7 +106,7 @@ static void cut(struct program_watch *watch, const struct metric *metric)
     if (watch->n_cut == 0)
         warn(watch, text);
     watch->cut[watch->n_cut++] = metric;
-    tell_figure(watch, metric, (double)NAN, text, NULL);
+    send_figure(watch, metric, (double)NAN, text, NULL);
 }
 
 static void on_figure(void *arg, const struct metric *metric, double value,
@@ -121,7 +122,7 @@ static void on_figure(void *arg, const struct metric *metric, double value,
     if (++watch->figures > PROGRAM_FIGURES_MAX)
         cut(watch, metric);
     else
-        tell_figure(watch, metric, value, isfinite(value) ? NULL : text, labels);
+        send_figure(watch, metric, value, isfinite(value) ? NULL : text, labels);
 }
 
 void program_watch_line(struct program_watch *watch, enum metric_stream stream,
@@ -130,13 +131,13 @@ void program_watch_line(struct program_watch *watch, enum metric_stream stream,
     const struct metric_handlers handlers = {on_figure, on_given_up, watch};
 
     metric_set_line(watch->metrics, stream, line, len, &handlers);
-    program_watch_sign(watch);
+    program_watch_activity(watch);
 }
 
-void program_watch_sign(struct program_watch *watch)
+void program_watch_activity(struct program_watch *watch)
 {
     watch->lines++;
-    tell_progress(watch);
+    send_progress(watch);
 }
 
 static void report_failure(struct program_watch *watch, const char *code,
@@ -155,7 +156,7 @@ void program_watch_fail(struct program_watch *watch, const char *code, const cha
 
 void program_watch_end(struct program_watch *watch, bool is_signal, int number)
 {
-    tell_given_up(watch);
+    report_given_up(watch);
     if (watch->is_reported)
         return;
     if (!is_signal && number == 0) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* program_watch.h - what the agent says for a program that does not speak of itself: that
- * it runs, that it gets on, the figures it prints, how it ended */
+/* program_watch.h - sends the events of a program that does not send its own: start,
+ * progress, figures in its output, and result */
 #ifndef RINGBENCH_AGENT_CASE_PROGRAM_WATCH_H
 #define RINGBENCH_AGENT_CASE_PROGRAM_WATCH_H
 
@@ -18,30 +18,33 @@ struct program_watch {
     struct event_stream *out; /* borrowed, as is the next one */
     const struct metric_set *metrics;
     int number;     /* the rank */
-    uint64_t lines; /* printed so far, and other signs of life */
+    uint64_t lines; /* printed lines and other signs of progress */
     uint64_t figures;
-    const struct metric *cut[METRICS_MAX]; /* those of which figures were left out */
+    const struct metric *cut[METRICS_MAX]; /* metrics with dropped figures */
     size_t n_cut;
-    uint64_t given_up; /* lines and metrics */
-    int64_t told_ns;   /* when its progress was told last */
-    bool is_reported;  /* how it ended has been said */
-    bool is_stopped;   /* it was asked to end */
+    uint64_t given_up;   /* times a metric's regex gave up on a line */
+    int64_t progress_ns; /* time of the last progress event */
+    bool is_reported;    /* the event `done` is sent */
+    bool is_stopped;     /* the agent stopped the program */
 };
 
-/* It has been started: `hello`, and `phase` running. */
+/* The program has started: send `hello` and the phase `running`. */
 void program_watch_begin(struct program_watch *watch, pid_t pid);
 
-/* It has printed a line: `metric` events, and now and then `progress`. */
+/* The program has printed a line: send its `metric` events, and `progress` once a second.
+ */
 void program_watch_line(struct program_watch *watch, enum metric_stream stream,
                         const char *line, size_t len);
 
-/* It has done something that it did not print: so it gets on. */
-void program_watch_sign(struct program_watch *watch);
+/* The program shows progress other than a line of output, such as a line of NCCL's log.
+ */
+void program_watch_activity(struct program_watch *watch);
 
-/* It is going to be stopped for this reason, and that is its failure. */
+/* The caller is about to stop the program: report this failure. */
 void program_watch_fail(struct program_watch *watch, const char *code, const char *text);
 
-/* It has ended: `done` if it ended well or as asked; else its exit says it. */
+/* The program has ended: send `done` if it succeeded or was stopped. Otherwise the event
+ * `exit` has the cause. */
 void program_watch_end(struct program_watch *watch, bool is_signal, int number);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rank.c - one worker of a case */
+/* rank.c - one rank of a case */
 #include "agent/case/rank.h"
 
 #include <assert.h>
@@ -21,13 +21,15 @@
 #include "common/ncclog/ncclog_set.h"
 
 #define OUTPUT_LINE_MAX ((size_t)64 * 1024)
-#define OUTPUT_EVENT_BYTES ((size_t)32 * 1024) /* send at once what has grown to this */
+#define OUTPUT_EVENT_BYTES                                                               \
+    ((size_t)32 * 1024) /* send output of this size immediately                          \
+                         */
 #define TAIL_LINES 20
 #define TAIL_LINE_MAX ((size_t)400)
 #define LAST_LINE_MAX ((size_t)300)
-#define NCCL_PROCESSES_MAX 64 /* that a program starts */
-#define NCCL_QUIET_MS 1000    /* silence after which what is known is told */
-#define BAD_LINES_MAX 20      /* reported one by one; the rest as a number at the end */
+#define NCCL_PROCESSES_MAX 64 /* processes of a program */
+#define NCCL_QUIET_MS 1000    /* send the NCCL log after this time without a line */
+#define BAD_LINES_MAX 20      /* invalid lines reported one by one; the rest is counted */
 
 struct rank {
     struct rank_params params;
@@ -38,14 +40,14 @@ struct rank {
     char *tail[TAIL_LINES];     /* ring of the last lines of stderr */
     size_t tail_next;
     size_t n_bad_lines;
-    struct program_watch watch; /* of a program */
+    struct program_watch watch; /* only for a program */
     struct ncclog_set ncclog;
-    struct log_pipe *nccl_log; /* of a program; or NULL */
-    json_t *told;              /* what has been passed on of it, by process */
+    struct log_pipe *nccl_log; /* only for a program; or NULL */
+    json_t *sent_logs;         /* array by process: its NCCL log as last sent */
     bool is_asked_for_stacks;
     struct stack_quote stacks;
-    struct process_state state; /* when it was asked */
-    char last[LAST_LINE_MAX];   /* line of its output, no stack's */
+    struct process_state state; /* at the time of the request for stacks */
+    char last[LAST_LINE_MAX];   /* the last output line that is not part of a stack */
 };
 
 static const char *const stream_names[] = {"stdout", "stderr"};
@@ -96,8 +98,8 @@ static void set_text(json_t *event, const char *key, const char *text)
         json_object_set_new(event, key, clean_text_json(text, strlen(text)));
 }
 
-/* Once: when they are all here, or when no more will come. */
-static void tell_stacks(struct rank *rank)
+/* Called once: when the stacks are complete, or when the rank has ended. */
+static void send_stacks(struct rank *rank)
 {
     json_t *event =
         rank->is_asked_for_stacks ? json_pack("{s:s}", "type", "stack") : NULL;
@@ -113,19 +115,19 @@ static void tell_stacks(struct rank *rank)
     rank->params.on_stacks(rank->params.arg);
 }
 
-/* A line of a worker's stacks, which are no last words of it. */
-static bool take_stack_line(struct rank *rank, const char *line, size_t len)
+/* Handle a line of a worker's stacks. Such a line does not count as its last output. */
+static bool handle_stack_line(struct rank *rank, const char *line, size_t len)
 {
     bool had_ended = rank->stacks.has_ended;
 
     if (is_program(rank) || !stack_quote_line(&rank->stacks, line, len))
         return false;
     if (rank->stacks.has_ended && !had_ended)
-        tell_stacks(rank);
+        send_stacks(rank);
     return true;
 }
 
-/* What it says once it is asked is no sign of what it did before. */
+/* Output after the request for stacks says nothing about the rank's work before it. */
 static void keep_line(struct rank *rank, int stream, const char *line, size_t len)
 {
     if (!rank->is_asked_for_stacks && len > 0)
@@ -134,14 +136,14 @@ static void keep_line(struct rank *rank, int stream, const char *line, size_t le
         keep_tail(rank, line, len);
 }
 
-/* A line of NCCL's log that nobody asked to see. */
-static bool take_hidden(struct rank *rank, const char *line, size_t len)
+/* Handle a line of NCCL's log that the run does not show. */
+static bool hide_nccl_line(struct rank *rank, const char *line, size_t len)
 {
     if (ncclog_set_line(&rank->ncclog, line, len) != NCCLOG_INFO ||
         !rank->params.hides_info)
         return false;
     if (is_program(rank))
-        program_watch_sign(&rank->watch);
+        program_watch_activity(&rank->watch);
     return true;
 }
 
@@ -149,9 +151,9 @@ static void on_output_line(struct rank *rank, int stream, const char *line, size
 {
     struct capture *capture = &rank->captures[stream];
 
-    if (take_hidden(rank, line, len))
+    if (hide_nccl_line(rank, line, len))
         return;
-    if (!(stream == PROCESS_STDERR && take_stack_line(rank, line, len)))
+    if (!(stream == PROCESS_STDERR && handle_stack_line(rank, line, len)))
         keep_line(rank, stream, line, len);
     if (is_program(rank))
         program_watch_line(&rank->watch,
@@ -174,22 +176,23 @@ static void on_stderr_line(void *arg, const char *line, size_t len, size_t dropp
     on_output_line(arg, PROCESS_STDERR, line, len);
 }
 
-/* What NCCL writes beside the program's own output: its warnings are shown where it would
- * print them, and no metric is looked for. */
+/* Handle a line of NCCL's log from its pipe. Warnings are shown in stdout, as NCCL would
+ * print them. Metrics are not searched here. */
 static void on_nccl_line(void *arg, const char *line, size_t len, size_t dropped)
 {
     struct rank *rank = arg;
 
     (void)dropped;
-    if (take_hidden(rank, line, len))
+    if (hide_nccl_line(rank, line, len))
         return;
-    program_watch_sign(&rank->watch);
+    program_watch_activity(&rank->watch);
     keep_line(rank, PROCESS_STDOUT, line, len);
     capture_add(&rank->captures[PROCESS_STDOUT], line, len);
     rank->params.on_output(rank->params.arg);
 }
 
-/* A line that is no event must not end the case: the worker's other lines may be fine. */
+/* An invalid line does not end the case, because the worker's other lines may be valid.
+ */
 static void report_bad_line(struct rank *rank, const char *line, size_t len,
                             const char *why)
 {
@@ -197,33 +200,32 @@ static void report_bad_line(struct rank *rank, const char *line, size_t len,
 
     if (++rank->n_bad_lines > BAD_LINES_MAX)
         return;
-    snprintf(text, sizeof(text), "a line on the event pipe is left out: %.400s: %.*s%s",
-             why, (int)(len < 200 ? len : 200), line, len > 200 ? "..." : "");
+    snprintf(text, sizeof(text), "ignored a line on the event pipe: %.400s: %.*s%s", why,
+             (int)(len < 200 ? len : 200), line, len > 200 ? "..." : "");
     emit_log(rank, "error", text);
 }
 
-/* What NCCL's log, where there was one, said of this rank's processes, if that is news.
- */
-static void tell_ncclog(void *arg)
+/* Send the parsed NCCL log of each process, if it has changed since the last time. */
+static void send_ncclog(void *arg)
 {
     struct rank *rank = arg;
 
     for (size_t i = 0; i < rank->ncclog.n; i++) {
         json_t *log = ncclog_set_json(&rank->ncclog, i);
 
-        if (i == json_array_size(rank->told))
-            json_array_append_new(rank->told, json_null());
-        if (log && !json_equal(json_array_get(rank->told, i), log)) {
-            json_array_set(rank->told, i, log);
+        if (i == json_array_size(rank->sent_logs))
+            json_array_append_new(rank->sent_logs, json_null());
+        if (log && !json_equal(json_array_get(rank->sent_logs, i), log)) {
+            json_array_set(rank->sent_logs, i, log);
             emit_steal(rank, json_pack("{s:s, s:O}", "type", "nccl", "log", log));
         }
         json_decref(log);
     }
 }
 
-/* A first call may connect thousands of ranks: the links that NCCL has named meanwhile
- * say that it gets on. */
-static void tell_progress(struct rank *rank, json_t *event)
+/* The first call may connect thousands of ranks. The number of links in NCCL's log shows
+ * progress meanwhile. */
+static void send_progress(struct rank *rank, json_t *event)
 {
     long links = ncclog_set_links(&rank->ncclog);
 
@@ -231,10 +233,10 @@ static void tell_progress(struct rank *rank, json_t *event)
         json_object_set_new(event, "links", json_integer(links));
     event_stream_add(rank->params.out, EVENT_PROGRESS, rank->params.number,
                      json_incref(event));
-    /* Connections are made by the first call, so all is known when one has ended. It is
-     * told once then, and again only if there is more to tell in the end. */
-    if (json_array_size(rank->told) == 0 && json_get_int(event, "done", 0) > 0)
-        tell_ncclog(rank);
+    /* The first call makes all connections, so the log is complete when it has ended.
+     * Send the log then, and at the rank's end if it has changed. */
+    if (json_array_size(rank->sent_logs) == 0 && json_get_int(event, "done", 0) > 0)
+        send_ncclog(rank);
 }
 
 static void on_event_line(void *arg, const char *line, size_t len, size_t dropped)
@@ -246,7 +248,7 @@ static void on_event_line(void *arg, const char *line, size_t len, size_t droppe
     const char *type;
 
     if (!line)
-        error_set(&err, ERROR_LIMIT, "it has %zu bytes, the limit is %d", dropped,
+        error_set(&err, ERROR_LIMIT, "%zu bytes exceed the limit of %d", dropped,
                   EVENT_LINE_MAX);
     else
         event = event_line_parse(line, len, &err);
@@ -256,7 +258,7 @@ static void on_event_line(void *arg, const char *line, size_t len, size_t droppe
     }
     type = json_get_str(event, "type", "");
     if (strcmp(type, "progress") == 0) {
-        tell_progress(rank, event);
+        send_progress(rank, event);
     } else {
         if (strcmp(type, "done") == 0)
             params->on_done(params->arg, event);
@@ -272,7 +274,7 @@ static void on_data(void *arg, enum process_stream stream, const char *data, siz
 {
     struct rank *rank = arg;
 
-    /* A program has nothing to say there. */
+    /* A program sends no events. */
     if (stream == PROCESS_EVENTS && is_program(rank))
         return;
     lines_feed(&rank->lines[stream], data, len, line_fns[stream], rank);
@@ -308,7 +310,7 @@ static void end_output(struct rank *rank)
     }
     if (rank->n_bad_lines <= BAD_LINES_MAX)
         return;
-    snprintf(text, sizeof(text), "%zu more lines on the event pipe are left out",
+    snprintf(text, sizeof(text), "ignored %zu more lines on the event pipe",
              rank->n_bad_lines - BAD_LINES_MAX);
     emit_log(rank, "error", text);
 }
@@ -323,8 +325,8 @@ static void on_end(void *arg, bool is_signal, int number)
     rank->has_ended = true;
     end_output(rank);
     if (rank->is_asked_for_stacks)
-        tell_stacks(rank);
-    tell_ncclog(rank);
+        send_stacks(rank);
+    send_ncclog(rank);
     if (is_program(rank))
         program_watch_end(&rank->watch, is_signal, number);
     end = json_pack("{s:s, s:i, s:o}", "type", "exit", is_signal ? "signal" : "code",
@@ -339,7 +341,7 @@ struct rank *rank_start(const struct rank_params *params, struct error *err)
 {
     struct rank *rank = memory_zeroed(1, sizeof(*rank), "a rank");
     struct process_handlers handlers = {on_data, on_end, rank};
-    const struct log_pipe_handlers nccl_handlers = {on_nccl_line, tell_ncclog,
+    const struct log_pipe_handlers nccl_handlers = {on_nccl_line, send_ncclog,
                                                     NCCL_QUIET_MS, rank};
 
     rank->params = *params;
@@ -349,13 +351,13 @@ struct rank *rank_start(const struct rank_params *params, struct error *err)
     capture_init(&rank->captures[0]);
     capture_init(&rank->captures[1]);
     ncclog_set_init(&rank->ncclog, is_program(rank) ? NCCL_PROCESSES_MAX : 1);
-    rank->told = json_array();
+    rank->sent_logs = json_array();
     if (params->nccl_log)
         rank->nccl_log = log_pipe_open(process_tree_loop(params->tree), params->nccl_log,
                                        &nccl_handlers, err);
     if (!params->nccl_log || rank->nccl_log)
         rank->process = process_spawn(params->tree, &params->program, &handlers, err);
-    /* The case ends then, and this process with it. */
+    /* The rank is not freed, because this process ends after a failed start. */
     if (!rank->process)
         return NULL;
     event_stream_add(
@@ -394,7 +396,7 @@ void rank_ask_stacks(struct rank *rank)
     process_signal_leader(rank->process, SIGUSR2);
 }
 
-bool rank_has_told_stacks(const struct rank *rank)
+bool rank_has_sent_stacks(const struct rank *rank)
 {
     return rank->has_ended || rank->stacks.has_ended;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rank.h - one worker of a case: its process, what it reports and what it prints */
+/* rank.h - one rank of a case: its process, its events and its output
+ *
+ * A rank is a worker, which sends events, or a program, whose output is searched for
+ * metrics. */
 #ifndef RINGBENCH_AGENT_CASE_RANK_H
 #define RINGBENCH_AGENT_CASE_RANK_H
 
@@ -18,46 +21,46 @@ struct rank_params {
     struct event_stream *out;
     int number;
     struct process_params program;
-    /* What its output means (borrowed); NULL: a worker, which tells by events. */
+    /* The metrics of a program, borrowed; NULL: the rank is a worker. */
     const struct metric_set *metrics;
-    bool hides_info;      /* NCCL's lines below warnings: nobody asked for them */
-    const char *nccl_log; /* path of the pipe, made here, to which it is told to write
-                             NCCL's log (borrowed until it has started); or NULL */
-    /* The worker has ended, and its last event is on its way. */
+    bool hides_info;      /* omit NCCL's log lines below warnings */
+    const char *nccl_log; /* path for a pipe that gets NCCL's log, created here (borrowed
+                             until the rank has started); or NULL */
+    /* The rank has ended, and its last event is in the stream. */
     void (*on_end)(void *arg, struct rank *rank);
-    /* Its event `done`. */
+    /* The worker sent its event `done`. */
     void (*on_done)(void *arg, const json_t *done);
-    /* It has printed something: rank_flush it in a while. */
+    /* The rank has printed output: call rank_flush within a short time. */
     void (*on_output)(void *arg);
-    /* Asked for its stacks, it has printed them. */
+    /* The rank has printed the requested stacks, or has ended. */
     void (*on_stacks)(void *arg);
     void *arg;
 };
 
-/* Start the worker and announce it (`spawn`). NULL with the reason if it can't be. It is
- * there until this process ends. */
+/* Start the rank and send `spawn`. Returns NULL with the reason on failure. A rank is
+ * never freed. */
 struct rank *rank_start(const struct rank_params *params, struct error *err);
 
-/* What it used; nothing before its end. */
+/* The CPU time of the rank and its other costs; zero before its end. */
 const struct process_usage *rank_usage(const struct rank *rank);
 
 void rank_signal(struct rank *rank, int signum);
 
-/* Say that a program (not a worker) fails for this reason; the caller stops it. */
+/* Report that a program fails for this reason; the caller stops it. Ignores a worker. */
 void rank_fail(struct rank *rank, const char *code, const char *text);
 
-/* Ask for the stacks of its threads. They go where its output goes; an event `stack` has
- * what says most of a worker's. A program prints what it likes, if it heeds the signal.
- */
+/* Request the stacks of the rank's threads by SIGUSR2. They appear in its output; for a
+ * worker, an event `stack` quotes those of its first thread. A program may ignore
+ * SIGUSR2. */
 void rank_ask_stacks(struct rank *rank);
 
-/* Whether no more is to be expected of that: it has printed them, or has ended. */
-bool rank_has_told_stacks(const struct rank *rank);
+/* Whether the rank has printed the requested stacks or has ended. */
+bool rank_has_sent_stacks(const struct rank *rank);
 
 void rank_pause(struct rank *rank);
 void rank_resume(struct rank *rank);
 
-/* Send on what the worker has printed so far. */
+/* Send the rank's output so far. */
 void rank_flush(struct rank *rank);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stack_quote.c - what a reason quotes of a worker's stacks */
+/* stack_quote.c - the part of a worker's stacks that a failure reason quotes */
 #include "agent/case/stack_quote.h"
 
 #include <stdio.h>
@@ -12,15 +12,15 @@ static bool starts(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* Every stack ends in these. */
-static bool is_telling(const char *name)
+/* False for the functions that every stack ends in. */
+static bool is_informative(const char *name)
 {
     return strcmp(name, "main") != 0 && strcmp(name, "_start") != 0 &&
            !starts(name, "__libc_start");
 }
 
-/* "#1 ncclCommInitRank+0x15 (libnccl.so.2+0x61191)": the function, or its file where it
- * has no name. False: it is no frame. */
+/* Read the function of a frame such as "#1 ncclCommInitRank+0x15 (libnccl.so.2+0x61191)",
+ * or the file if the function has no name. Returns false if the text is not a frame. */
 static bool read_frame(const char *text, char *name, size_t size)
 {
     const char *at = strchr(text, ' '), *end;
@@ -39,7 +39,7 @@ static void add(struct stack_quote *quote, const char *name)
 {
     size_t len = strlen(quote->text);
 
-    /* A file without names counts once, however deep the calls inside it are. */
+    /* Nested calls in a file without function names count once. */
     if (quote->names >= STACK_QUOTE_NAMES || strcmp(name, quote->last) == 0)
         return;
     snprintf(quote->last, sizeof(quote->last), "%s", name);
@@ -64,8 +64,8 @@ bool stack_quote_line(struct stack_quote *quote, const char *line, size_t len)
         quote->has_ended = true;
     else if (quote->threads == 1 && starts(text, "  ")) {
         if (!read_frame(text + 2, name, sizeof(name)))
-            snprintf(name, sizeof(name), "%s", text + 2); /* why there are no frames */
-        if (is_telling(name))
+            snprintf(name, sizeof(name), "%s", text + 2); /* the reason for no frames */
+        if (is_informative(name))
             add(quote, name);
     }
     return true;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stack_quote.h - of the stacks that a worker prints when it is asked for them (stderr;
- * agent/worker/base/stacks.h has the lines), what a reason has room for: the functions of
- * the first thread, which says most, from the innermost outwards */
+/* stack_quote.h - the part of a worker's stacks that a failure reason quotes
+ *
+ * A worker prints its stacks to stderr on request, in the format of
+ * agent/worker/base/stacks.h. The quote has the functions of the first thread, from the
+ * innermost outwards. */
 #ifndef RINGBENCH_AGENT_CASE_STACK_QUOTE_H
 #define RINGBENCH_AGENT_CASE_STACK_QUOTE_H
 
@@ -17,7 +19,8 @@ struct stack_quote {
     char text[400]; /* "read <- libnccl.so.2 <- ncclCommInitRank"; printable ASCII */
 };
 
-/* Take a line of stderr; false: it is none of a stack. All zero at first. */
+/* Read a line of stderr. Returns false if it is not part of a stack. The caller zeroes
+ * *quote before the first line. */
 bool stack_quote_line(struct stack_quote *quote, const char *line, size_t len);
 
 #endif

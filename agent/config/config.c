@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* config.c - the agent's options and what follows from them */
+/* config.c - the agent's options and the values derived from them */
 #include "agent/config/config.h"
 
 #include <ctype.h>
@@ -136,8 +136,8 @@ static bool is_loopback(const struct sockaddr *address)
            IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)address)->sin6_addr);
 }
 
-/* Servers and workers take numbers only: a name is looked up here, once. Debian's own
- * name for a host is a loopback address, which is of use to nobody else. */
+/* Resolve a host name once, because servers and workers accept only numeric addresses.
+ * Prefer an address other than loopback: Debian maps a host's own name to 127.0.1.1. */
 static int load_advertise(struct agent_config *config, struct error *err)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *all = NULL;
@@ -151,7 +151,7 @@ static int load_advertise(struct agent_config *config, struct error *err)
     if (rc || !all)
         return error_set(
             err, ERROR_INVALID,
-            "--advertise: '%.200s' is no address, and can't be looked up: %s",
+            "--advertise: '%.200s' is not an address and cannot be resolved: %s",
             config->advertise, gai_strerror(rc));
     best = all;
     for (const struct addrinfo *a = all; a && is_loopback(best->ai_addr); a = a->ai_next)
@@ -168,9 +168,9 @@ static int load_advertise(struct agent_config *config, struct error *err)
     return 0;
 }
 
-/* Where launchers say which of a job's processes on a node this one is, counted from 0:
- * Open MPI, MPICH's Hydra and Intel MPI, MVAPICH2, Cray's PALS and PMI, jsrun, Flux,
- * Slurm (which has it in job scripts too). */
+/* Variables in which launchers number a job's processes on a node from 0: Open MPI, Hydra
+ * (MPICH, Intel MPI), MVAPICH2, Cray's PALS and PMI, jsrun, Flux, Slurm (also set in job
+ * scripts). */
 static const char *const local_ranks[] = {
     "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK",
     "PALS_LOCAL_RANKID",          "PMI_LOCAL_RANK",  "JSM_NAMESPACE_LOCAL_RANK",
@@ -184,7 +184,7 @@ static bool is_above_zero(const char *text)
            *end == '\0';
 }
 
-/* Processes that were not given names are one node together, which the first offers. */
+/* If a job starts several unnamed agents on a node, only the first offers it. */
 static void find_first(struct agent_config *config)
 {
     for (size_t i = 0; i < sizeof(local_ranks) / sizeof(local_ranks[0]); i++)
@@ -192,8 +192,8 @@ static void find_first(struct agent_config *config)
             config->not_first_by = local_ranks[i];
 }
 
-/* Hydra gives all processes the environment of mpiexec, with what Slurm calls its node.
- */
+/* The node's name in Slurm. Hydra copies the environment of mpiexec to all nodes, so its
+ * SLURMD_NODENAME names the wrong node. */
 static const char *slurm_name(void)
 {
     return getenv("MPI_LOCALRANKID") ? NULL : getenv("SLURMD_NODENAME");
@@ -211,7 +211,8 @@ static int load_name(struct agent_config *config, struct error *err)
     }
     if (!id_is_node_name(config->name))
         return error_set(err, ERROR_INVALID,
-                         "--name: '%.60s' is not 1 to %d of A-Z, a-z, 0-9, '.', '_', '-'",
+                         "--name: '%.60s' is not 1 to %d characters of A-Z, a-z, 0-9, "
+                         "'.', '_', '-'",
                          config->name, ID_NODE_MAX);
     return 0;
 }
@@ -258,7 +259,7 @@ static void find_group(struct agent_config *config)
         set_text(&config->group, group);
 }
 
-/* As the server will, so that what it would refuse is known at start. */
+/* Check the group as the server does, so that an invalid one is reported at start. */
 static int load_group(struct agent_config *config, struct error *err)
 {
     char fault[CLEAN_TEXT_FAULT_MAX];
@@ -319,18 +320,21 @@ static int read_token(FILE *file, struct agent_config *config, struct error *err
     size_t n = fread(text, 1, sizeof(text) - 1, file), len;
 
     if (ferror(file))
-        return error_set_errno(err, ERROR_IO, errno, "can't read token file %s",
+        return error_set_errno(err, ERROR_IO, errno, "cannot read token file %s",
                                config->token_file);
     text[n] = '\0';
     len = strcspn(text, " \t\r\n");
     if (len == 0 || strspn(text + len, " \t\r\n") != strlen(text + len))
-        return error_set(err, ERROR_INVALID, "token file %s does not hold one token",
+        return error_set(err, ERROR_INVALID,
+                         "token file %s does not contain exactly one token",
                          config->token_file);
     text[len] = '\0';
     for (size_t i = 0; i < len; i++) {
         if (!isgraph((unsigned char)text[i]))
-            return error_set(err, ERROR_INVALID, "token file %s holds odd characters",
-                             config->token_file);
+            return error_set(
+                err, ERROR_INVALID,
+                "token file %s: the token has a character that is not printable ASCII",
+                config->token_file);
     }
     set_text(&config->token, text);
     return 0;
@@ -355,7 +359,7 @@ static int check_ca_file(const struct agent_config *config, struct error *err)
 {
     if (!config->ca_file || access(config->ca_file, R_OK) == 0)
         return 0;
-    return error_set_errno(err, ERROR_IO, errno, "can't read CA file %s",
+    return error_set_errno(err, ERROR_IO, errno, "cannot read CA file %s",
                            config->ca_file);
 }
 
@@ -382,7 +386,9 @@ static void read_consent(struct agent_config *config, FILE *file)
     }
 }
 
-/* The names in DIR/allow_env, one per line, # for comments; no such file: none. */
+/* Read the names in DIR/allow_env, one per line, with # for comments. The file is
+ * optional.
+ */
 static int load_consent(struct agent_config *config, struct error *err)
 {
     const char *faults = getenv("RINGBENCH_ALLOW_FAULTS");
@@ -394,7 +400,7 @@ static int load_consent(struct agent_config *config, struct error *err)
     snprintf(path, sizeof(path), "%s/allow_env", config->config_dir);
     if (access(path, F_OK) && errno == ENOENT)
         return 0;
-    /* Who can change it decides what code runs load here. */
+    /* The variables can load code, so only trusted users may write to the file. */
     file = secret_file_open_public("list of allowed variables", path, err);
     if (!file)
         return -1;
@@ -403,7 +409,7 @@ static int load_consent(struct agent_config *config, struct error *err)
     return 0;
 }
 
-/* Paths go to ringbench-case as JSON. */
+/* Paths must be UTF-8, because the agent sends them to ringbench-case as JSON. */
 static int check_path(const char *option, const char *path, struct error *err)
 {
     json_t *text = path ? json_string(path) : json_null();
@@ -419,7 +425,10 @@ static int load_worker_dir(struct agent_config *config, struct error *err)
     const char *from = config->worker_dir ? config->worker_dir : beside;
 
     if (!config->worker_dir && beside_program(".", beside))
-        return error_set(err, ERROR_INTERNAL, "where are the workers? --worker-dir says");
+        return error_set(
+            err, ERROR_INTERNAL,
+            "cannot find this program's directory: name the directory of the "
+            "workers with --worker-dir");
     if (!realpath(from, path))
         return error_set_errno(err, ERROR_IO, errno, "worker directory %s", from);
     set_text(&config->worker_dir, path);
@@ -449,15 +458,14 @@ static int check_pass_env(const struct agent_config *config, struct error *err)
 
         if (item[0] == '\0' || strcmp(item + len, item[len] == '*' ? "*" : "") != 0)
             return error_set(err, ERROR_INVALID,
-                             "--pass-env: '%.60s' is neither a variable's name nor the "
-                             "beginning of names and *",
-                             item);
+                             "--pass-env: '%.60s' is neither NAME nor PREFIX*", item);
     }
     return 0;
 }
 
-/* The options that the agent was given in its environment hold the token file's place,
- * and none of them is a worker's business. */
+/* Workers do not inherit the agent's own options, which include the path of its token
+ * file.
+ */
 static int load_environment(struct agent_config *config, struct error *err)
 {
     struct env_list *list = &config->worker_environment;

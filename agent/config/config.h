@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* config.h - what the agent was told: its options, the files they name, and the defaults
- * that it finds on the host */
+/* config.h - the agent's configuration: its options, the files that they name, and
+ * defaults from the host */
 #ifndef RINGBENCH_AGENT_CONFIG_CONFIG_H
 #define RINGBENCH_AGENT_CONFIG_CONFIG_H
 
@@ -24,20 +24,20 @@ struct agent_config {
     char *server_host; /* host part of the server's URL, without brackets */
     json_t *labels;    /* object of strings */
     enum log_level log_level;
-    /* the variable that says that a launcher has started another agent here before this
-     * one, which is to offer the node; NULL: it is this one's */
+    /* name of the launcher's variable that shows that another agent of this job offers
+     * the node; NULL: this one offers it */
     const char *not_first_by;
-    struct option_list consented;       /* variables that this node allows besides */
-    struct env_list worker_environment; /* what they inherit of the agent's */
+    struct option_list consented;       /* variables that this node additionally allows */
+    struct env_list worker_environment; /* variables that workers inherit */
 };
 
-/* Read options, files and environment. 0, 1 when --help or --version was answered, or -1.
- * Release it in each case. */
+/* Read options, files and environment. Returns 0, 1 after --help or --version, or -1.
+ * Release the configuration in any case. */
 int agent_config_load(struct agent_config *config, int argc, char **argv,
                       struct error *err);
 
-/* The part of it that says how the server is reached: server, token and ca_file are read
- * by then, and token and server_host follow. */
+/* Derive token and server_host from the options server and token_file, and check ca_file.
+ * ringbench-sim uses only this part. */
 int agent_config_reach(struct agent_config *config, struct error *err);
 
 void agent_config_release(struct agent_config *config);

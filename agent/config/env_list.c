@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* env_list.c - an environment that is being put together for a child process */
+/* env_list.c - builds the environment of a child process */
 #include "agent/config/env_list.h"
 
 #include <stdio.h>

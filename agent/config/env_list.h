@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* env_list.h - an environment that is being put together for a child process */
+/* env_list.h - builds the environment of a child process */
 #ifndef RINGBENCH_AGENT_CONFIG_ENV_LIST_H
 #define RINGBENCH_AGENT_CONFIG_ENV_LIST_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 struct env_list {
-    char **items; /* "NAME=value", ended by NULL once there is any */
+    char **items; /* "NAME=value", then NULL; NULL itself while the list is empty */
     size_t count, capacity;
 };
 
@@ -21,10 +21,11 @@ void env_list_set(struct env_list *list, const char *name, const char *value);
 void env_list_set_int(struct env_list *list, const char *name, long value);
 void env_list_unset(struct env_list *list, const char *name);
 
-/* Set what an object (NULL: none) has strings for, and unset what it has nulls for. */
+/* Set the variables with strings in the object, and unset those with null. Accepts NULL.
+ */
 void env_list_apply(struct env_list *list, json_t *variables);
 
-/* The value, borrowed, or NULL. */
+/* The borrowed value, or NULL if the variable is not set. */
 const char *env_list_get(const struct env_list *list, const char *name);
 
 #endif

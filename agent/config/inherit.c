@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* inherit.c - what of the agent's own environment its workers and programs get */
+/* inherit.c - the variables that workers and programs inherit from the agent */
 #include "agent/config/inherit.h"
 
 #include <stdio.h>
@@ -14,11 +14,11 @@
 #define LINE_BYTES 1500 /* of names in a line of the log */
 
 static const char *const passed_on[] = {
-    /* Who and where; the loader. */
+    /* User, host and loader. */
     "HOME", "HOSTNAME", "LANG", "LANGUAGE", "LC_*", "LOGNAME", "PATH", "SHELL", "TEMP",
     "TERM", "TMP", "TMPDIR", "TZ", "USER", "XDG_*", "LD_*", "GLIBC_TUNABLES", "MALLOC_*",
     "KRB5CCNAME", "ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS",
-    /* How sites set up their software. */
+    /* Software environments of sites. */
     "APPTAINER*", "BASH_ENV", "CC", "CONDA_*", "CPATH", "CRAYPE_*", "CRAY_*", "CXX",
     "EBDEVEL*", "EBROOT*", "EBVERSION*", "FC", "LIBRARY_PATH", "LMOD_*", "LOADEDMODULES",
     "MAMBA_*", "MODULE*", "NVHPC*", "PE_*", "PYTHON*", "SINGULARITY*", "SPACK_*",
@@ -36,12 +36,13 @@ static const char *const passed_on[] = {
     "BLIS_*", "CUBLAS_*", "CUDA_*", "CUDNN_*", "GOMP_*", "GPU_*", "HABANA_*", "HIP_*",
     "HSA_*", "KMP_*", "MIOPEN_*", "MKLROOT", "MKL_*", "NEURON_*", "NVIDIA_*", "NVTX_*",
     "OMP_*", "ONEAPI_*", "OPENBLAS_*", "ROCBLAS_*", "ROCM_*", "ROCR_*", "SYCL_*", "ZE_*",
-    /* Frameworks, and what workers of this program read. */
+    /* Frameworks, and variables of ringbench workers. */
     "HF_*", "JAX_*", "PYTORCH_*", "TF_*", "TORCH*", "TRITON_*", "XLA_*", "SIM_*",
     "RINGBENCH_*"};
 
-/* Words that names of secrets end with, and words that they have whole: PKEY is a
- * partition of a fabric, TOKENIZERS a library. */
+/* A name is a secret's if one of its words ends with an entry of secret_ends or equals
+ * one of secret_words. So PKEY (a fabric partition) and TOKENIZERS (a library) are no
+ * secrets. */
 static const char *const secret_ends[] = {
     "APIKEY", "COOKIE",   "CREDENTIAL", "CREDENTIALS", "JWT",   "PASSPHRASE",
     "PASSWD", "PASSWORD", "PASSWORDS",  "SECRET",      "TOKEN", "TOKENS"};
@@ -65,7 +66,7 @@ static bool is_secret_word(const char *word, size_t len)
     return false;
 }
 
-/* What a run may set with nobody's consent is none, whatever it's called. */
+/* A variable that any run may set is not a secret, whatever its name. */
 static bool looks_secret(const char *name)
 {
     if (env_policy_check(name, NULL) == ENV_POLICY_ALLOW)
@@ -120,13 +121,12 @@ static int compare_items(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The names among the items that are passed on, or of those that aren't, in as many lines
- * as it takes. */
+/* Log the names of the items that are inherited, or of those that are not. */
 static void log_names(char *const *items, size_t n, const struct env_list *passed,
                       bool is_passed)
 {
     const char *what = is_passed ? "workers and programs inherit"
-                                 : "not passed on to them (--pass-env NAME would)";
+                                 : "not inherited (--pass-env NAME adds a variable)";
     char line[LINE_BYTES];
     size_t len = 0;
 

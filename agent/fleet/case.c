@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* case.c - one case of a run on simulated nodes */
+/* case.c - simulates one case of a run on the nodes of a fleet */
 #include "agent/fleet/case.h"
 
 #include <math.h>
@@ -16,10 +16,10 @@
 #include "common/base/memory.h"
 #include "common/base/time_scale.h"
 
-#define PROGRESS_MS 1000 /* as workers report it */
+#define PROGRESS_MS 1000 /* the same interval as of workers */
 
-/* A node's part. */
-struct seat {
+/* A node's part of the case. */
+struct part {
     struct fleet_node *node;
     int first_rank, ranks;
     bool is_gone;
@@ -28,51 +28,53 @@ struct seat {
 struct fleet_case {
     const struct fleet_config *config;
     struct case_id id;
-    struct seat *seats;
-    size_t n_seats, n_expected;
+    struct part *parts;
+    size_t n_parts, n_expected;
     int64_t began_ns;
-    json_t *spec, *env; /* as the command has them */
+    json_t *spec, *env; /* from the start command */
     struct case_file *file;
     struct sim_params params;
     struct sim_model *models; /* by group */
     bool is_running;
-    /* The row under way, in all groups. */
-    size_t next;               /* the first of the next ones */
-    json_t *results;           /* their events, which are due when it ends */
-    uint64_t done, operations; /* before it, and in it */
+    /* The current row, in all groups. */
+    size_t next;               /* number of the first row after it */
+    json_t *results;           /* its events, sent when the row ends */
+    uint64_t done, operations; /* operations before the row, and in it */
     int64_t row_began_ns;
-    double row_s; /* that it really takes */
+    double row_s; /* the wall time that the row takes */
     uint64_t series, size;
     uint64_t hangs_at;    /* the operation that hangs, from 1; 0: none */
-    uv_timer_t timers[2]; /* of the row and of the progress */
+    uv_timer_t timers[2]; /* end of the row; progress */
     int n_handles;
 };
 
-/* ---- What its ranks say ---- */
+/* ---- Events of ranks ---- */
 
-static void say_phase(const struct fleet_case *one, const struct seat *seat, int rank,
-                      const char *phase, json_t *more)
+static void send_phase(const struct fleet_case *one, const struct part *part, int rank,
+                       const char *phase, json_t *more)
 {
     double seconds = (double)(clock_monotonic_ns() - one->began_ns) / 1e9;
 
-    fleet_node_say(seat->node, &one->id, rank, "phase", says_phase(phase, seconds, more));
+    fleet_node_send(part->node, &one->id, rank, "phase",
+                    says_phase(phase, seconds, more));
 }
 
-/* The ranks end; why: NULL where all went well. */
-static void end_seat(struct fleet_case *one, struct seat *seat, const char *code,
+/* End the node's ranks. `why` is the reason of their failure, or NULL for success. */
+static void end_part(struct fleet_case *one, struct part *part, const char *code,
                      const char *why, int peer)
 {
-    for (int rank = seat->first_rank; rank < seat->first_rank + seat->ranks; rank++) {
+    for (int rank = part->first_rank; rank < part->first_rank + part->ranks; rank++) {
         if (!why)
-            say_phase(one, seat, rank, "finishing", NULL);
-        outbox_drop_progress(fleet_node_outbox(seat->node), &one->id, rank);
-        fleet_node_say(seat->node, &one->id, rank, "done",
-                       why ? says_failure(code, why, peer) : json_pack("{s:b}", "ok", 1));
-        fleet_node_say(seat->node, &one->id, rank, "exit",
-                       json_pack("{s:i, s:[]}", "code", why ? 1 : 0, "tail"));
+            send_phase(one, part, rank, "finishing", NULL);
+        outbox_drop_progress(fleet_node_outbox(part->node), &one->id, rank);
+        fleet_node_send(part->node, &one->id, rank, "done",
+                        why ? says_failure(code, why, peer)
+                            : json_pack("{s:b}", "ok", 1));
+        fleet_node_send(part->node, &one->id, rank, "exit",
+                        json_pack("{s:i, s:[]}", "code", why ? 1 : 0, "tail"));
     }
-    seat->is_gone = true;
-    fleet_node_end_case(seat->node, &one->id);
+    part->is_gone = true;
+    fleet_node_end_case(part->node, &one->id);
 }
 
 static void halt(struct fleet_case *one)
@@ -82,23 +84,23 @@ static void halt(struct fleet_case *one)
         uv_timer_stop(&one->timers[i]);
 }
 
-/* Rank 0 failed, and the others lost it. */
+/* Fail the case: rank 0 with this error, the other ranks with the loss of rank 0. */
 static void fail(struct fleet_case *one, const struct error *err)
 {
     const char *code = err->code == ERROR_UNSUPPORTED ? "unsupported" : "bad_case";
 
     halt(one);
-    for (size_t i = 0; i < one->n_seats; i++) {
-        struct seat *seat = &one->seats[i];
+    for (size_t i = 0; i < one->n_parts; i++) {
+        struct part *part = &one->parts[i];
 
-        if (!seat->is_gone && seat->first_rank == 0)
-            end_seat(one, seat, code, err->text, -1);
-        else if (!seat->is_gone)
-            end_seat(one, seat, "peer_lost", "lost rank 0: its process has ended", 0);
+        if (!part->is_gone && part->first_rank == 0)
+            end_part(one, part, code, err->text, -1);
+        else if (!part->is_gone)
+            end_part(one, part, "peer_lost", "lost rank 0: its process has ended", 0);
     }
 }
 
-/* ---- How far it is ---- */
+/* ---- Progress ---- */
 
 static bool hangs(const struct fleet_case *one, int rank)
 {
@@ -108,13 +110,14 @@ static bool hangs(const struct fleet_case *one, int rank)
            sim_model_hangs(&one->models[groups->of[rank]], groups->place[rank]);
 }
 
-/* The operations that have begun: where it hangs, all but the ranks that do not come. */
+/* The number of operations that have begun. In a hang all ranks but the hanging ones have
+ * begun that operation. */
 static uint64_t begun(const struct fleet_case *one)
 {
     double passed = (double)(clock_monotonic_ns() - one->row_began_ns) / 1e9;
-    double part = one->row_s > 0 ? passed / one->row_s : 1;
-    uint64_t now =
-        one->done + 1 + (uint64_t)((part < 1 ? part : 1) * (double)one->operations);
+    double fraction = one->row_s > 0 ? passed / one->row_s : 1;
+    uint64_t now = one->done + 1 +
+                   (uint64_t)((fraction < 1 ? fraction : 1) * (double)one->operations);
 
     return one->hangs_at > 0 ? one->hangs_at : now;
 }
@@ -139,14 +142,14 @@ static void report_progress(uv_timer_t *timer)
         texts[late] = json_text(event);
         json_decref(event);
     }
-    for (size_t i = 0; i < one->n_seats; i++) {
-        const struct seat *seat = &one->seats[i];
+    for (size_t i = 0; i < one->n_parts; i++) {
+        const struct part *part = &one->parts[i];
 
-        for (int k = 0; k < seat->ranks && !seat->is_gone; k++) {
-            int rank = seat->first_rank + k;
+        for (int k = 0; k < part->ranks && !part->is_gone; k++) {
+            int rank = part->first_rank + k;
             const char *text = texts[one->hangs_at > 0 && hangs(one, rank)];
 
-            outbox_set_progress(fleet_node_outbox(seat->node), &one->id, rank, text,
+            outbox_set_progress(fleet_node_outbox(part->node), &one->id, rank, text,
                                 strlen(text));
         }
     }
@@ -156,7 +159,7 @@ static void report_progress(uv_timer_t *timer)
 
 /* ---- Rows ---- */
 
-/* The row of a group that can do it. */
+/* Compute a group's row. Returns NULL if its operation hangs. */
 static json_t *compute(struct fleet_case *one, const struct bench_row *row)
 {
     const struct run_spec *spec = one->file->spec;
@@ -236,13 +239,13 @@ static void end_row(uv_timer_t *timer)
     size_t i;
     json_t *result;
 
-    /* Rank 0 is in the first seat's place, wherever its node stands in the list. */
-    for (size_t k = 0; k < one->n_seats; k++) {
-        if (one->seats[k].first_rank != 0 || one->seats[k].is_gone)
+    /* Only the node of rank 0 sends results. */
+    for (size_t k = 0; k < one->n_parts; k++) {
+        if (one->parts[k].first_rank != 0 || one->parts[k].is_gone)
             continue;
         json_array_foreach (one->results, i, result)
-            fleet_node_say(one->seats[k].node, &one->id, 0, "result",
-                           json_incref(result));
+            fleet_node_send(one->parts[k].node, &one->id, 0, "result",
+                            json_incref(result));
     }
     json_array_clear(one->results);
     if (one->next < series_rows(&one->file->plan)) {
@@ -250,14 +253,15 @@ static void end_row(uv_timer_t *timer)
         return;
     }
     halt(one);
-    for (size_t k = 0; k < one->n_seats; k++)
-        if (!one->seats[k].is_gone)
-            end_seat(one, &one->seats[k], NULL, NULL, -1);
+    for (size_t k = 0; k < one->n_parts; k++)
+        if (!one->parts[k].is_gone)
+            end_part(one, &one->parts[k], NULL, NULL, -1);
 }
 
-/* ---- The beginning ---- */
+/* ---- Start ---- */
 
-/* The run's variables, with what the fleet has slow, and its seed. */
+/* Set the model's parameters: the run's variables, and the fleet's slow parts and seed.
+ */
 static int read_params(struct fleet_case *one, struct error *err)
 {
     char *slow = fleet_config_slow(one->config, err);
@@ -291,14 +295,15 @@ static int prepare(struct fleet_case *one, struct error *err)
         return -1;
     fault = &one->file->fault;
     if (fault->kind != FAULT_NONE && (fault->kind != FAULT_HANG || fault->op == 0)) {
-        return error_set(err, ERROR_UNSUPPORTED,
-                         "of the faults of a run, ringbench-sim has only hang before an "
-                         "operation (op)");
+        return error_set(
+            err, ERROR_UNSUPPORTED,
+            "ringbench-sim simulates no faults but hang with an operation (op)");
     }
     if (one->file->spec->timing == TIMING_ISOLATED || one->file->spec->per_iter) {
-        return error_set(err, ERROR_UNSUPPORTED,
-                         "ringbench-sim computes no single calls: leave out timing "
-                         "isolated and per_iter, or start agents with the backend sim");
+        return error_set(
+            err, ERROR_UNSUPPORTED,
+            "ringbench-sim does not simulate single calls: omit per_iter and "
+            "timing isolated, or use real agents with the backend sim");
     }
     if (says_supported(&backend_sim, one->file, err) || read_params(one, err))
         return -1;
@@ -318,12 +323,12 @@ static void begin(struct fleet_case *one)
         fail(one, &err);
         return;
     }
-    for (size_t i = 0; i < one->n_seats; i++) {
-        const struct seat *seat = &one->seats[i];
+    for (size_t i = 0; i < one->n_parts; i++) {
+        const struct part *part = &one->parts[i];
 
-        for (int rank = seat->first_rank; rank < seat->first_rank + seat->ranks; rank++) {
-            say_phase(one, seat, rank, "connected", says_connected(&backend_sim, NULL));
-            say_phase(one, seat, rank, "running", NULL);
+        for (int rank = part->first_rank; rank < part->first_rank + part->ranks; rank++) {
+            send_phase(one, part, rank, "connected", says_connected(&backend_sim, NULL));
+            send_phase(one, part, rank, "running", NULL);
         }
     }
     one->is_running = true;
@@ -332,7 +337,7 @@ static void begin(struct fleet_case *one)
     begin_rows(one);
 }
 
-/* ---- Calls of the nodes ---- */
+/* ---- Calls by nodes ---- */
 
 struct fleet_case *fleet_case_create(uv_loop_t *loop, const struct fleet_config *config,
                                      const struct command *start)
@@ -342,7 +347,7 @@ struct fleet_case *fleet_case_create(uv_loop_t *loop, const struct fleet_config 
     one->config = config;
     one->id = start->id;
     one->n_expected = (size_t)start->group_world_size;
-    one->seats = memory_zeroed(one->n_expected, sizeof(*one->seats), "case");
+    one->parts = memory_zeroed(one->n_expected, sizeof(*one->parts), "case");
     one->began_ns = clock_monotonic_ns();
     one->spec = json_incref((json_t *)(uintptr_t)start->spec);
     one->env = start->env ? json_copy(start->env) : json_object();
@@ -368,7 +373,7 @@ static void on_closed(uv_handle_t *handle)
     json_decref(one->results);
     json_decref(one->spec);
     json_decref(one->env);
-    free(one->seats);
+    free(one->parts);
     free(one);
 }
 
@@ -387,56 +392,56 @@ bool fleet_case_is_over(const struct fleet_case *one)
 {
     bool is_over = !one->is_running;
 
-    for (size_t i = 0; i < one->n_seats; i++)
-        is_over = is_over && one->seats[i].is_gone;
+    for (size_t i = 0; i < one->n_parts; i++)
+        is_over = is_over && one->parts[i].is_gone;
     return is_over;
 }
 
 void fleet_case_join(struct fleet_case *one, struct fleet_node *node,
                      const struct command *start)
 {
-    struct seat *seat = &one->seats[one->n_seats];
+    struct part *part = &one->parts[one->n_parts];
     const char *name = fleet_node_name(node);
 
-    if (one->n_seats == one->n_expected)
+    if (one->n_parts == one->n_expected)
         return;
-    one->n_seats++;
-    *seat = (struct seat){node, start->ranks[0].rank, (int)start->n_ranks, false};
-    for (int rank = seat->first_rank; rank < seat->first_rank + seat->ranks; rank++) {
-        fleet_node_say(node, &one->id, rank, "spawn",
-                       json_pack("{s:i}", "pid", rank + 1));
-        fleet_node_say(node, &one->id, rank, "hello",
-                       says_hello(&backend_sim, rank + 1, name, name));
-        say_phase(one, seat, rank, "joined", NULL);
+    one->n_parts++;
+    *part = (struct part){node, start->ranks[0].rank, (int)start->n_ranks, false};
+    for (int rank = part->first_rank; rank < part->first_rank + part->ranks; rank++) {
+        fleet_node_send(node, &one->id, rank, "spawn",
+                        json_pack("{s:i}", "pid", rank + 1));
+        fleet_node_send(node, &one->id, rank, "hello",
+                        says_hello(&backend_sim, rank + 1, name, name));
+        send_phase(one, part, rank, "joined", NULL);
     }
-    if (one->n_seats == one->n_expected)
+    if (one->n_parts == one->n_expected)
         begin(one);
 }
 
-static struct seat *seat_of(struct fleet_case *one, const struct fleet_node *node)
+static struct part *part_of(struct fleet_case *one, const struct fleet_node *node)
 {
-    for (size_t i = 0; i < one->n_seats; i++)
-        if (one->seats[i].node == node && !one->seats[i].is_gone)
-            return &one->seats[i];
+    for (size_t i = 0; i < one->n_parts; i++)
+        if (one->parts[i].node == node && !one->parts[i].is_gone)
+            return &one->parts[i];
     return NULL;
 }
 
 void fleet_case_forget(struct fleet_case *one, struct fleet_node *node)
 {
-    struct seat *seat = seat_of(one, node);
+    struct part *part = part_of(one, node);
 
-    if (seat) {
+    if (part) {
         halt(one);
-        seat->is_gone = true;
+        part->is_gone = true;
     }
 }
 
 void fleet_case_stop(struct fleet_case *one, struct fleet_node *node)
 {
-    struct seat *seat = seat_of(one, node);
+    struct part *part = part_of(one, node);
 
-    if (seat) {
+    if (part) {
         halt(one);
-        end_seat(one, seat, "cancelled", "told to stop", -1);
+        end_part(one, part, "cancelled", "told to stop", -1);
     }
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* case.h - one case of a run on simulated nodes: what its workers would report */
+/* case.h - simulates one case of a run on the nodes of a fleet: sends the events that its
+ * workers would send */
 #ifndef RINGBENCH_AGENT_FLEET_CASE_H
 #define RINGBENCH_AGENT_FLEET_CASE_H
 
@@ -10,21 +11,22 @@
 
 struct fleet_case;
 
-/* The nodes are borrowed while they have the case. */
+/* Create the case of a start command. Its nodes join with fleet_case_join and are
+ * borrowed until the case ends on them. */
 struct fleet_case *fleet_case_create(uv_loop_t *loop, const struct fleet_config *config,
                                      const struct command *start);
 void fleet_case_destroy(struct fleet_case *one); /* NULL is fine */
 
 const struct case_id *fleet_case_id(const struct fleet_case *one);
 
-/* Whether no node has a rank of it any more. */
+/* Whether the case has ended on all nodes. */
 bool fleet_case_is_over(const struct fleet_case *one);
 
-/* The node's ranks join. When all nodes of the case have, it begins. */
+/* The node's ranks join. The case begins when all its nodes have joined. */
 void fleet_case_join(struct fleet_case *one, struct fleet_node *node,
                      const struct command *start);
 
-/* The node's workers are told to stop; or the node no longer has the case. */
+/* Stop the case on the node, or forget it there without events. */
 void fleet_case_stop(struct fleet_case *one, struct fleet_node *node);
 void fleet_case_forget(struct fleet_case *one, struct fleet_node *node);
 

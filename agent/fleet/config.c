@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* config.c - what ringbench-sim was told */
+/* config.c - the options of ringbench-sim */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -15,8 +15,8 @@
 
 static const char program[] = "ringbench-sim";
 static const char summary[] =
-    "Acts as the agents of a fleet for a ringbench server. No node is there, nothing is\n"
-    "measured: runs with the backend sim get a model's figures, marked simulated.";
+    "Simulates the agents of a fleet for a ringbench server. Nothing is measured: runs\n"
+    "with the backend sim get a model's figures, marked simulated.";
 
 #define FIELD(name) offsetof(struct fleet_config, name)
 
@@ -45,7 +45,8 @@ static const struct option table[] = {
      "read options from a file", 0, 0},
     {NULL, OPTION_FLAG, 0, NULL, NULL, NULL, 0, 0}};
 
-/* The number of PREFIX-1 to PREFIX-most, as that is spelt; 0: none of them. */
+/* The number in a name such as sim-12, from 1 to `most`; 0 if the name has another form.
+ */
 static long numbered(const char *name, size_t len, const char *prefix, long most)
 {
     char text[64], *end;
@@ -83,16 +84,17 @@ static int check_slow(const struct fleet_config *config, const char *list,
 
     while ((found = sim_slow_next(&list, &item)) > 0) {
         if (!is_place(config, item.place, item.place_len))
-            return error_set(err, ERROR_INVALID,
-                             "--slow: '%.*s' is none of sim-1 to sim-%ld, rack-1 to "
-                             "rack-%ld (--racks N), two nodes as in sim-1/sim-2, or *",
-                             item.place_len < 60 ? (int)item.place_len : 60, item.place,
-                             config->nodes, config->racks);
+            return error_set(
+                err, ERROR_INVALID,
+                "--slow: '%.*s' is not a node (sim-1 to sim-%ld), a rack "
+                "(rack-1 to rack-%ld, see --racks), a pair (sim-1/sim-2) or *",
+                item.place_len < 60 ? (int)item.place_len : 60, item.place, config->nodes,
+                config->racks);
     }
     return found == 0 ? 0 : sim_slow_malformed(err, "--slow", list);
 }
 
-/* Any blanks separate. */
+/* Read the file and turn white space into commas. */
 static int read_slow(const char *path, char out[SLOW_MAX], struct error *err)
 {
     FILE *file = fopen(path, "re");
@@ -104,7 +106,7 @@ static int read_slow(const char *path, char out[SLOW_MAX], struct error *err)
     if (failure)
         return error_set_errno(err, ERROR_INVALID, failure, "--slow: %s", path);
     if (len == SLOW_MAX)
-        return error_set(err, ERROR_INVALID, "--slow: %s has more than %d bytes", path,
+        return error_set(err, ERROR_INVALID, "--slow: %s is larger than %d bytes", path,
                          SLOW_MAX - 1);
     for (size_t i = 0; i < len; i++)
         if (!isspace((unsigned char)out[i]))
@@ -142,7 +144,7 @@ int fleet_config_load(struct fleet_config *config, int argc, char **argv,
         return result;
     seed = config->seed;
     if (config->racks > config->nodes)
-        return error_set(err, ERROR_INVALID, "--racks: %ld are more than the %ld nodes",
+        return error_set(err, ERROR_INVALID, "--racks: %ld racks exceed the %ld nodes",
                          config->racks, config->nodes);
     if (seed && (!*seed || seed[strspn(seed, "0123456789")]))
         return error_set(err, ERROR_INVALID, "--seed: '%.40s' is not a number", seed);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* figures.c - the figures of a row, as the model has them */
+/* figures.c - computes the figures of a row from the model */
 #include "agent/fleet/figures.h"
 
 #include <math.h>
@@ -11,9 +11,10 @@
 #include "common/base/memory.h"
 #include "common/base/order_stat.h"
 
-#define DRAWS 1000 /* of a row's noise */
+#define DRAWS 1000 /* random numbers per row */
 
-/* So many blocks as rows have at least; workers measure more where noise asks for it. */
+/* Fill in the minimum number of blocks. Workers would measure more if the noise required
+ * it. */
 static void fill_blocks(const struct sim_model *model, const struct run_spec *spec,
                         uint64_t key, double us, struct measurement *out)
 {
@@ -40,7 +41,7 @@ static void fill_blocks(const struct sim_model *model, const struct run_spec *sp
     free(sorted);
 }
 
-/* Ranks differ by noise, and in sendrecv by their own links. */
+/* Ranks differ by noise. In sendrecv they also differ by their links. */
 static void fill_ranks(const struct sim_model *model, const struct bench_row *row,
                        const struct sim_estimate *estimate, uint64_t key,
                        struct measurement *out)

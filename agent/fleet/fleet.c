@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fleet.c - ringbench-sim: the nodes of a simulated fleet, in one process */
+/* fleet.c - ringbench-sim: all nodes of a simulated fleet in one process */
 #include "agent/fleet/fleet.h"
 
 #include <curl/curl.h>
@@ -25,12 +25,12 @@
 #include "common/base/memory.h"
 #include "common/base/version.h"
 
-#define AT_ONCE 128 /* nodes that are registering, or leaving */
-/* Nodes that share libcurl's state: it looks through their connections one by one, and
- * has descriptors and tables of its own. */
+#define AT_ONCE 128 /* nodes that register, or leave, at the same time */
+/* Nodes that share a curl loop. Each loop costs descriptors and memory, but libcurl
+ * searches a loop's connections linearly. */
 #define SHARING 64
 #define LEAVE_MS 10000
-#define CONNECTIONS 2   /* of a node: the poll, the events */
+#define CONNECTIONS 2   /* per node: the poll, the events */
 #define FILES_KEPT 1024 /* open files beside the connections, such as libcurl's own */
 #define ADDRESS_SIZE 32
 
@@ -38,7 +38,7 @@ struct fleet {
     const struct fleet_config *config;
     uv_loop_t loop;
     uv_signal_t signals[2];
-    uv_timer_t timer; /* until the fleet leaves, and then until it gives up on that */
+    uv_timer_t timer; /* --for-s, then the deadline for leaving */
     json_t *backends;
     struct curl_loop **shared;
     size_t n_shared;
@@ -47,20 +47,20 @@ struct fleet {
     struct fleet_case **cases;
     size_t n_cases, capacity;
     int64_t started_ns;
-    bool is_told, is_leaving;
-    struct error failure; /* no code: none */
+    bool is_announced, is_leaving;
+    struct error failure; /* no code: no failure */
 };
 
 /* ---- A node ---- */
 
-/* Its own address in NET.0.0.0/8. */
+/* The node's address in NET.0.0.0/8. */
 static void put_address(const struct fleet_node *node, int net, char out[ADDRESS_SIZE])
 {
     snprintf(out, ADDRESS_SIZE, "%d.%ld.%ld.%ld", net, node->number >> 16 & 255,
              node->number >> 8 & 255, node->number & 255);
 }
 
-/* The server compares nodes' addresses and machines: each has its own. */
+/* Give each node its own address and machine, because the server compares them. */
 static void describe(struct fleet_node *node)
 {
     const struct fleet_config *fleet = node->fleet->config;
@@ -87,7 +87,7 @@ static void describe(struct fleet_node *node)
 
 /* ---- Cases ---- */
 
-/* Cases that are over leave the list. */
+/* Find a case by its id. Removes ended cases from the list. */
 static struct fleet_case *find_case(struct fleet *fleet, const struct case_id *id)
 {
     struct fleet_case *found = NULL;
@@ -114,7 +114,7 @@ static void start_case(struct fleet_node *node, const struct command *start)
     struct fleet_case *one = find_case(fleet, &start->id);
     const char *refusal = start->fault.code != ERROR_NONE ? start->fault.text
                           : strcmp(start->backend, "sim") != 0
-                              ? "a simulated node has the backend sim only"
+                              ? "a simulated node has only the backend sim"
                               : NULL;
 
     if (fleet_node_held(node, &start->id))
@@ -123,8 +123,8 @@ static void start_case(struct fleet_node *node, const struct command *start)
                               sizeof(*node->held), "cases");
     node->held[node->n_held++] = (struct held){.id = start->id};
     if (refusal) {
-        fleet_node_say(node, &start->id, CASE_NO_RANK, "refused",
-                       json_pack("{s:s}", "reason", refusal));
+        fleet_node_send(node, &start->id, CASE_NO_RANK, "refused",
+                        json_pack("{s:s}", "reason", refusal));
         fleet_node_end_case(node, &start->id);
         return;
     }
@@ -147,7 +147,7 @@ static void stop_case(struct fleet_node *node, const struct case_id *id)
         fleet_case_stop(one, node);
 }
 
-/* ---- What a node's link tells ---- */
+/* ---- Callbacks of a node's link ---- */
 
 static json_t *on_cases(void *arg)
 {
@@ -181,9 +181,9 @@ static void on_registered(void *arg, const char *local_ip)
     (void)local_ip;
     fleet->n_registered++;
     start_more(fleet);
-    if (fleet->n_registered < fleet->config->nodes || fleet->is_told)
+    if (fleet->n_registered < fleet->config->nodes || fleet->is_announced)
         return;
-    fleet->is_told = true;
+    fleet->is_announced = true;
     printf("%ld simulated nodes of %ld ranks each registered with %s in %.1f s\n",
            fleet->config->nodes, fleet->config->agent.ranks, fleet->config->agent.server,
            (double)(clock_monotonic_ns() - fleet->started_ns) / 1e9);
@@ -214,7 +214,7 @@ static void on_acked(void *arg)
     node->n_held = kept;
 }
 
-static void on_other_past(void *arg)
+static void on_history_lost(void *arg)
 {
     struct fleet_node *node = arg;
 
@@ -233,7 +233,7 @@ static void on_fatal(void *arg, const char *text)
     uv_stop(&fleet->loop);
 }
 
-static void on_told(void *arg)
+static void on_announced(void *arg)
 {
     (void)arg;
 }
@@ -285,10 +285,10 @@ static void node_init(struct fleet_node *node, struct fleet *fleet, long number)
                                .outbox = node->outbox,
                                .inventory = node->inventory,
                                .handlers = {on_cases, on_registered, on_command, on_acked,
-                                            on_other_past, on_fatal, on_told, on_left,
-                                            node}};
-    /* One address has 28,000 ports to connect from, too few for a large fleet, and the
-     * kernel looks longer for a free one the fewer are left. */
+                                            on_history_lost, on_fatal, on_announced,
+                                            on_left, node}};
+    /* On loopback each node connects from its own address. One address has only 28,000
+     * ports, and the kernel searches longer the fewer are free. */
     put_address(node, 127, from);
     if (strncmp(node->config.server_host, "127.", 4) == 0)
         link.from = from;
@@ -306,13 +306,13 @@ static void node_release(struct fleet_node *node)
     free(node->held);
 }
 
-/* ---- All of them ---- */
+/* ---- The fleet ---- */
 
 static void on_leave_timeout(uv_timer_t *timer)
 {
     struct fleet *fleet = timer->data;
 
-    log_warn("leaving, but %ld nodes could not tell the server so",
+    log_warn("leaving, but %ld nodes could not deregister from the server",
              fleet->n_started - fleet->n_left);
     uv_stop(&fleet->loop);
 }
@@ -338,7 +338,7 @@ static void on_time_over(uv_timer_t *timer)
     leave(timer->data);
 }
 
-/* A connection for each node, and a second one while it has a case. */
+/* Each node needs one connection, and a second one while it has a case. */
 static int raise_file_limit(const struct fleet_config *config, struct error *err)
 {
     struct rlimit limit;
@@ -356,8 +356,8 @@ static int raise_file_limit(const struct fleet_config *config, struct error *err
                      (unsigned long long)limit.rlim_cur);
 }
 
-/* By each of the shared. If one kept more, others would lack them until the server closes
- * idle connections. */
+/* The idle connections that each shared curl loop may keep. With more, one loop could use
+ * up the descriptors of others until the server closes idle connections. */
 static long connections_kept(size_t n_shared)
 {
     struct rlimit limit;
@@ -414,7 +414,7 @@ static void release(struct fleet *fleet)
     free(fleet->cases);
 }
 
-/* Until SIGTERM, SIGINT or the end of --for-s. */
+/* Run until SIGTERM, SIGINT or the end of --for-s. */
 static int run(const struct fleet_config *config, struct error *err)
 {
     struct fleet fleet = {.config = config, .started_ns = clock_monotonic_ns()};
@@ -436,7 +436,7 @@ int main(int argc, char **argv)
     int result;
 
     log_init("ringbench-sim", LOG_WARN);
-    /* It comes back as an error of the write instead. */
+    /* The write then fails with an error instead. */
     signal(SIGPIPE, SIG_IGN);
     curl_global_init(CURL_GLOBAL_DEFAULT);
     result = fleet_config_load(&config, argc, argv, &err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fleet.h - a simulated fleet: its options, and a node as its cases use it */
+/* fleet.h - a simulated fleet: its options, and the functions of a node for its cases */
 #ifndef RINGBENCH_AGENT_FLEET_FLEET_H
 #define RINGBENCH_AGENT_FLEET_FLEET_H
 
@@ -11,36 +11,38 @@
 #include "common/base/error.h"
 
 struct fleet_config {
-    struct agent_config agent; /* what all agents have in common; name and labels not */
+    struct agent_config agent; /* common to all agents, without name and labels */
     long nodes, racks;         /* racks 0: none */
-    long for_s;                /* 0: until told to leave */
-    char *seed;                /* NULL: that of each run */
+    long for_s;                /* 0: until a signal */
+    char *seed;                /* NULL: each run's own */
     char *slow;                /* PLACE:FACTOR,... or @FILE; NULL: nothing is slow */
 };
 
-/* As agent_config_load. */
+/* Read the options. Returns as agent_config_load. */
 int fleet_config_load(struct fleet_config *config, int argc, char **argv,
                       struct error *err);
 void fleet_config_release(struct fleet_config *config);
 
-/* What is slow now, as SIM_SLOW has it; the caller's to free. A file is read each time.
- * NULL: it can't be read, or is wrong. */
+/* The current slow parts in the format of SIM_SLOW; the caller frees the text. Reads the
+ * file again in each call. Returns NULL with the reason if the file or its text is
+ * invalid.
+ */
 char *fleet_config_slow(const struct fleet_config *config, struct error *err);
 
-/* The rack of the node, from 1; 0: there are none. arg: the config. */
+/* The rack of the node, from 1; 0 if there are no racks. `arg` is the fleet's config. */
 int fleet_config_rack(const void *arg, const char *node);
 
-/* A node: an agent by docs/development/agent-protocol.md, with a real agent's link. */
+/* A simulated node. It uses a real agent's link (docs/development/agent-protocol.md). */
 struct fleet_node;
 const char *fleet_node_name(const struct fleet_node *node);
 struct outbox *fleet_node_outbox(struct fleet_node *node);
 
-/* Send an event of one of its ranks (or CASE_NO_RANK); event: further keys, taken over.
- */
-void fleet_node_say(struct fleet_node *node, const struct case_id *id, int rank,
-                    const char *type, json_t *event);
+/* Send an event of a rank or, with CASE_NO_RANK, of the case. `event` has further keys
+ * and is taken. */
+void fleet_node_send(struct fleet_node *node, const struct case_id *id, int rank,
+                     const char *type, json_t *event);
 
-/* Nothing is left of the case here. */
+/* Send `gone`: no process of the case is left on the node. */
 void fleet_node_end_case(struct fleet_node *node, const struct case_id *id);
 
 #endif

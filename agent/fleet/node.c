@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* node.c - what a simulated node reports of its cases */
+/* node.c - the events that a simulated node sends for its cases */
 #include "agent/fleet/node.h"
 
 const char *fleet_node_name(const struct fleet_node *node)
@@ -12,8 +12,8 @@ struct outbox *fleet_node_outbox(struct fleet_node *node)
     return node->outbox;
 }
 
-void fleet_node_say(struct fleet_node *node, const struct case_id *id, int rank,
-                    const char *type, json_t *event)
+void fleet_node_send(struct fleet_node *node, const struct case_id *id, int rank,
+                     const char *type, json_t *event)
 {
     json_t *line = json_pack("{s:s}", "type", type);
 

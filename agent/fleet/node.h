@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* node.h - a simulated node as the fleet keeps it, and what is reported of its cases */
+/* node.h - a simulated node of a fleet and its cases */
 #ifndef RINGBENCH_AGENT_FLEET_NODE_H
 #define RINGBENCH_AGENT_FLEET_NODE_H
 
@@ -9,10 +9,10 @@
 #include "agent/fleet/fleet.h"
 #include "agent/link/identity.h"
 
-/* A case whose `gone` the server may not have yet. */
+/* A case whose event `gone` the server has not acknowledged. */
 struct held {
     struct case_id id;
-    uint64_t seq; /* of `gone`; 0: not sent */
+    uint64_t seq; /* number of the event `gone`; 0: not sent */
 };
 
 struct fleet;
@@ -32,7 +32,7 @@ struct fleet_node {
     size_t n_held, capacity;
 };
 
-/* NULL: the node does not have the case. */
+/* The node's entry for a case, or NULL. */
 struct held *fleet_node_held(struct fleet_node *node, const struct case_id *id);
 
 #endif

@@ -7,8 +7,8 @@
 #include "agent/machine/host_file.h"
 #include "common/base/clean_text.h"
 
-/* x86 has "model name", POWER "cpu"; ARM gives two numbers, which hwloc 2.9 does not read
- * on aarch64. */
+/* The model is "model name" on x86 and "cpu" on POWER. ARM has two numbers, which
+ * hwloc 2.9 does not read on aarch64. */
 static json_t *read_model(const char *root)
 {
     static const char file[] = "/proc/cpuinfo";

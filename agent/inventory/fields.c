@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fields.c - facts that stand in small files of /sys and /proc */
+/* fields.c - reads members of an object from small files of /sys and /proc */
 #include "agent/inventory/fields.h"
 
 #include <ctype.h>

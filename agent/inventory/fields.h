@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fields.h - facts that stand in small files of /sys and /proc: tables of a name, a file,
- * and how it is read */
+/* fields.h - reads members of an object from small files of /sys and /proc, by a table of
+ * name, file and format */
 #ifndef RINGBENCH_AGENT_INVENTORY_FIELDS_H
 #define RINGBENCH_AGENT_INVENTORY_FIELDS_H
 
@@ -10,8 +10,8 @@
 enum field_kind {
     FIELD_TEXT,
     FIELD_WORD,   /* in lower case, without a number before it: "4: ACTIVE" */
-    FIELD_NUMBER, /* at the line's begin: "400 Gb/sec"; below 0 says nothing */
-    FIELD_LINK,   /* the last part of where it points to */
+    FIELD_NUMBER, /* at the beginning of the line: "400 Gb/sec"; below 0: no value */
+    FIELD_LINK,   /* the last component of a symbolic link's target */
 };
 
 struct field {
@@ -21,12 +21,12 @@ struct field {
 
 #define FIELDS_PATH_MAX 512
 
-/* Set in the object what can be read below root + dir, and nothing for the rest. */
+/* Set the members whose files below root + dir can be read. Other members stay absent. */
 void fields_read(json_t *object, const char *root, const char *dir,
                  const struct field *fields, size_t n);
 
-/* Visit the names in root + dir, mlx5_2 before mlx5_10. None where there is no such
- * folder. */
+/* Visit the names in root + dir in version order: mlx5_2 before mlx5_10. Visits nothing
+ * if the folder does not exist. */
 typedef void (*fields_visit_fn)(void *arg, const char *name);
 void fields_each(const char *root, const char *dir, fields_visit_fn visit, void *arg);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* inventory.c - what this host is */
+/* inventory.c - the inventory of this host */
 #include "agent/inventory/inventory.h"
 
 #include <arpa/inet.h>
@@ -19,7 +19,7 @@
 #include "common/base/clean_text.h"
 #include "common/base/json_util.h"
 
-/* The name under which people know the system, unquoted. */
+/* PRETTY_NAME without quotes. */
 json_t *inventory_os(const char *root)
 {
     char text[512];
@@ -48,7 +48,7 @@ static bool format_address(const struct sockaddr *address, char *text, socklen_t
         return inet_ntop(AF_INET, &at.v4->sin_addr, text, size) != NULL;
     if (address->sa_family != AF_INET6)
         return false;
-    /* Of no use without a zone, which means nothing on another host. */
+    /* A link-local address needs a zone, which is meaningless on another host. */
     if (IN6_IS_ADDR_LINKLOCAL(&at.v6->sin6_addr))
         return false;
     return inet_ntop(AF_INET6, &at.v6->sin6_addr, text, size) != NULL;
@@ -81,7 +81,9 @@ json_t *inventory_addresses(void)
     return array;
 }
 
-/* One boot of one host. RINGBENCH_HOSTID lets one machine play several. */
+/* Identifies a boot of a host. With RINGBENCH_HOSTID one machine can act as several
+ * hosts.
+ */
 json_t *inventory_hostid(const char *root)
 {
     const char *override = getenv("RINGBENCH_HOSTID");
@@ -95,7 +97,7 @@ json_t *inventory_hostid(const char *root)
     return clean_text_json(text, strlen(text));
 }
 
-/* Agents in one see the same network ports. NULL where it is not known. */
+/* Agents in the same network namespace see the same ports. NULL if it is unknown. */
 static json_t *net_namespace(const char *root)
 {
     char path[4096];
@@ -118,7 +120,7 @@ static void add_topology(json_t *inventory, const char *root)
     hwloc_topology_destroy(topology);
 }
 
-/* What lists are limited to keeps the whole far below what a server takes. */
+/* The lists are limited so that the inventory stays far below the server's size limit. */
 static void add_facts(json_t *inventory, const char *root)
 {
     json_t *addresses = json_object_get(inventory, "addresses"), *out = json_object();
@@ -155,8 +157,8 @@ json_t *inventory_read(const char *root)
     return inventory;
 }
 
-/* Whether a process should see one device for each GPU of the list: not of GPUs in parts
- * (MIG), nor of virtual functions, which are for other machines. */
+/* Whether each GPU of the list should be one CUDA device. This does not hold for GPUs in
+ * MIG mode and for virtual functions, which belong to virtual machines. */
 static bool are_whole(const json_t *gpus)
 {
     json_t *gpu;
@@ -168,8 +170,9 @@ static bool are_whole(const json_t *gpus)
     return json_array_size(gpus) > 0;
 }
 
-/* Whether CUDA counted the GPUs that it offers: its runtime and NCCL are there, and so is
- * the driver, which a container without GPUs lacks although the kernel has it. */
+/* Whether CUDA could count its devices: the CUDA runtime, NCCL and the driver were found.
+ * In a container without GPUs the driver's library is missing, but its module is loaded.
+ */
 static bool has_counted(const json_t *inventory, const json_t *nccl)
 {
     return json_object_get(nccl, "nccl_version") &&
@@ -178,8 +181,8 @@ static bool has_counted(const json_t *inventory, const json_t *nccl)
             json_object_get(json_object_get(inventory, "modules"), "nvidia"));
 }
 
-/* `gpus_usable`: how many of the GPUs on the bus CUDA offers to the agent's workers, and
- * why not all. */
+/* Set `gpus_usable`: how many GPUs on the bus the agent's workers can use through CUDA,
+ * and the reason if not all. */
 static void add_usable(json_t *inventory, const json_t *nccl)
 {
     const json_t *gpus = json_object_get(inventory, "gpus");

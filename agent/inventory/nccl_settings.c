@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_settings.c - what NCCL is told on this machine before a run says anything */
+/* nccl_settings.c - NCCL's settings on this machine, before a run adds its own */
 #include <stdio.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ static const char *value_of(char *const *environment, const char *name)
     return NULL;
 }
 
-/* Without comments. Whether there is the file. */
+/* Add the lines of a file except comments. Returns whether the file exists. */
 static bool add_lines(json_t *lines, const char *root, const char *path)
 {
     FILE *file = host_file_open(root, path);
@@ -38,8 +38,8 @@ static bool add_lines(json_t *lines, const char *root, const char *path)
     return file != NULL;
 }
 
-/* The user's before the machine's: of a name the first counts (NCCL 2.28,
- * src/misc/param.cc). */
+/* Read the user's file before the machine's, because NCCL uses the first value of a name
+ * (NCCL 2.28, src/misc/param.cc). */
 static void add_files(json_t *inventory, const char *root, char *const *environment)
 {
     const char *own = value_of(environment, "NCCL_CONF_FILE");
@@ -60,7 +60,8 @@ static void add_files(json_t *inventory, const char *root, char *const *environm
     json_decref(lines);
 }
 
-/* Those that anyone may set for a run, and so may know. */
+/* Report only variables that every user may set for a run, so their values are no secret.
+ */
 static void add_variables(json_t *inventory, char *const *environment)
 {
     json_t *variables = json_object();

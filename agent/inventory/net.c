@@ -12,10 +12,10 @@
 #include "common/base/json_util.h"
 
 #define CLASS "/sys/class/net"
-/* Of these a machine with many containers has hundreds. */
+/* A machine with many containers has hundreds of virtual interfaces. */
 #define VIRTUAL_MAX 32
 #define INTERFACES_MAX 96
-/* The numbers of linux/if_arp.h. */
+/* Values of linux/if_arp.h. */
 #define TYPE_ETHERNET 1
 #define TYPE_INFINIBAND 32
 #define TYPE_LOOPBACK 772
@@ -45,8 +45,8 @@ static int type_of(const char *root, const char *dir)
     return number;
 }
 
-/* Bonds and VLANs are of the kind of what carries them; a container's end of a pair is
- * virtual. */
+/* Bonds and VLANs have the kind of their carrier, Ethernet or InfiniBand. A container's
+ * end of a veth pair is virtual. */
 static const char *kind_of(const char *root, const char *dir)
 {
     char path[FIELDS_PATH_MAX], full[PATH_MAX], type[32] = "";

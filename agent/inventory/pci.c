@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pci.c - where a device is on the PCI bus, and how fast its link is
+/* pci.c - a device's place on the PCI bus, its link speed and access control
  *
- * hwloc finds the GPUs. It has no link speeds and widths, and no access control, so those
+ * hwloc finds the GPUs. Link speed, link width and access control are not in hwloc and
  * come from /sys. */
 #include "agent/inventory/pci.h"
 
@@ -16,7 +16,7 @@
 static const struct field place[] = {
     {"numa", "numa_node", FIELD_NUMBER},
     {"cpus", "local_cpulist", FIELD_TEXT},
-    {"physfn", "physfn", FIELD_LINK}, /* of a virtual function (SR-IOV) */
+    {"physfn", "physfn", FIELD_LINK}, /* only for a virtual function (SR-IOV) */
 };
 
 static const struct field link_fields[] = {
@@ -36,7 +36,8 @@ static bool is_address(const char *name)
            len > 0 && name[len] == '\0';
 }
 
-/* Cut what is below the device: of virtio's or a port's folder. False: there is none. */
+/* Cut path components below the PCI device, such as those of virtio or a port. Returns
+ * false if no component is a PCI device. */
 static bool cut_to_device(char *path)
 {
     char *name = strrchr(path, '/');
@@ -50,13 +51,14 @@ static bool cut_to_device(char *path)
 
 /* ---- access control services ---- */
 
-/* PCI Express Base Specification 7.7.11: the extended capability, and of its control
- * register request redirect, completion redirect, upstream forwarding. */
+/* PCI Express Base Specification 7.7.11: the extended capability ACS. ACS_REDIRECTS has
+ * the bits request redirect, completion redirect and upstream forwarding of its control
+ * register. */
 #define CAPABILITIES 0x100
 #define ACS 0x000d
 #define ACS_CONTROL 6
 #define ACS_REDIRECTS 0x1c
-#define CONFIG_BRIEF 64 /* what users without rights get of it */
+#define CONFIG_BRIEF 64 /* bytes that the kernel shows to unprivileged users */
 #define CONFIG_MAX 4096
 
 int pci_redirects(const uint8_t *config, size_t len)
@@ -65,7 +67,7 @@ int pci_redirects(const uint8_t *config, size_t len)
 
     if (len <= CONFIG_BRIEF)
         return -1;
-    /* Each is above the one before in no device that means well. */
+    /* Capabilities may be in any order, but a chain that goes backwards could loop. */
     while (at + ACS_CONTROL + 2 <= len) {
         size_t next = (size_t)(config[at + 3] << 4 | config[at + 2] >> 4);
 
@@ -94,8 +96,8 @@ static int bridge_redirects(const char *path)
     return pci_redirects(config, len);
 }
 
-/* `acs`: the bridges above the device that redirect. Not there where one can't be read.
- */
+/* Set `acs`: the bridges above the device that redirect. It stays absent if a bridge
+ * cannot be read. */
 static void find_redirects(json_t *object, char *path)
 {
     json_t *bridges = json_array();
@@ -140,8 +142,7 @@ void pci_describe(json_t *object, const char *root, const char *dir)
 #define DISPLAY 0x03
 
 struct gpu_dir {
-    char
-        path[FIELDS_PATH_MAX]; /* of lower-case digits, padded: in the order of the bus */
+    char path[FIELDS_PATH_MAX]; /* its order as text is the order on the bus */
 };
 
 static int compare_dirs(const void *a, const void *b)
@@ -149,7 +150,7 @@ static int compare_dirs(const void *a, const void *b)
     return strcmp(((const struct gpu_dir *)a)->path, ((const struct gpu_dir *)b)->path);
 }
 
-/* hwloc visits devices by the memory domain that they are near to. */
+/* Sort the GPUs, because hwloc visits them by memory domain and not in bus order. */
 json_t *pci_gpus(hwloc_topology_t topology, const char *root)
 {
     json_t *list = json_array();

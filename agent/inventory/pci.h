@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pci.h - where a device is on the PCI bus, and how fast its link is */
+/* pci.h - a device's place on the PCI bus, its link speed and access control */
 #ifndef RINGBENCH_AGENT_INVENTORY_PCI_H
 #define RINGBENCH_AGENT_INVENTORY_PCI_H
 
@@ -8,17 +8,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Set `pci`, `numa`, `cpus`, `pcie` and `acs` of what root + dir is or belongs to, as far
- * as they are known. Nothing where it is no PCI device. */
+/* Set the known ones of `pci`, `numa`, `cpus`, `pcie` and `acs` for the PCI device that
+ * root + dir is or belongs to. Does nothing if there is no such device. */
 void pci_describe(json_t *object, const char *root, const char *dir);
 
-/* A new array of the GPUs that NCCL can use, each with the same, in the order of the bus.
+/* Returns a new array of NVIDIA GPUs in bus order, each with the members of pci_describe.
  */
 json_t *pci_gpus(hwloc_topology_t topology, const char *root);
 
-/* 1: a bridge with this configuration space sends what its devices say to each other by
- * way of the root complex (access control services); 0: it does not; -1: the kernel gave
- * too little of it, as to all but root. */
+/* Whether a bridge with this configuration space redirects traffic between its devices to
+ * the root complex (access control services). Returns 1, 0, or -1 if the configuration
+ * space is incomplete, as for users other than root. */
 int pci_redirects(const uint8_t *config, size_t len);
 
 #endif

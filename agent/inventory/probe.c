@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* probe.c - ask every worker beside the agent what it can do here */
+/* probe.c - runs every worker with --probe to find the available backends */
 #include "agent/inventory/probe.h"
 
 #include <dirent.h>
@@ -18,24 +18,25 @@
 #define PREFIX "ringbench-worker-"
 #define ANSWER_MAX ((size_t)1024 * 1024)
 
-struct asked {
+/* The probe of one worker, with one library. */
+struct query {
     struct probe *probe;
-    struct asked *next;
+    struct query *next;
     char *backend;
-    const char *library; /* NULL: the backend's own */
+    const char *library; /* NULL: the backend's default */
     struct case_process *process;
-    struct buf answer; /* what it printed */
-    char *refusal;     /* why it could not be run; NULL: it was */
-    json_t *exit;      /* its event `exit`; NULL: there was none */
+    struct buf answer; /* the worker's output */
+    char *refusal;     /* why the worker could not start, or NULL */
+    json_t *exit;      /* the event `exit`, or NULL */
     bool is_late, has_ended;
 };
 
 struct probe {
-    struct asked *asked;
+    struct query *query;
     size_t n_running;
     uint64_t limit_ms;
-    json_t *libraries; /* of NCCL */
-    uv_timer_t timer;  /* the limit; beyond it or with none running, on_done's turn */
+    json_t *libraries; /* results for the libraries of NCCL */
+    uv_timer_t timer;  /* the limit; also used to call on_done from the loop */
     json_t *backends;
     probe_done_fn on_done;
     void *arg;
@@ -54,141 +55,144 @@ static void on_turn(uv_timer_t *timer)
 static void set_unavailable(const struct probe *probe, const char *backend,
                             const char *reason)
 {
-    log_warn("the worker of backend %s is of no use here: %s", backend, reason);
+    log_warn("backend %s is unavailable: %s", backend, reason);
     json_object_set_new(probe->backends, backend,
                         json_pack("{s:s, s:b, s:o}", "backend", backend, "available", 0,
                                   "reason", clean_text_json(reason, strlen(reason))));
 }
 
-/* reason NULL: the library is there. */
-static void note_library(const struct asked *asked, const char *version,
-                         const char *reason)
+/* Record a library's version or, if `reason` is not NULL, why it cannot be used. */
+static void set_library(const struct query *query, const char *version,
+                        const char *reason)
 {
-    json_t *libraries = asked->probe->libraries;
-    json_t *late = json_find(libraries, "path", asked->library);
+    json_t *libraries = query->probe->libraries;
+    json_t *late = json_find(libraries, "path", query->library);
 
     if (reason)
-        log_warn("the NCCL library %s is of no use here: %s", asked->library, reason);
+        log_warn("the NCCL library %s cannot be used: %s", query->library, reason);
     if (!late)
         json_array_append_new(libraries,
-                              late = json_pack("{s:s}", "path", asked->library));
+                              late = json_pack("{s:s}", "path", query->library));
     json_object_del(late, "reason");
     json_object_set_new(late, reason ? "reason" : "version",
                         json_string(reason ? reason : version));
 }
 
-static void take_library(const struct asked *asked, const json_t *answer)
+static void read_library(const struct query *query, const json_t *answer)
 {
     const char *version = json_get_str(answer, "nccl_version", NULL);
     const char *path = json_get_str(answer, "nccl_library", "");
 
     if (version && strcmp(path, "") != 0)
-        note_library(asked, version, NULL);
+        set_library(query, version, NULL);
     else
-        note_library(asked, NULL, json_get_str(answer, "reason", "it says no version"));
+        set_library(query, NULL, json_get_str(answer, "reason", "it reports no version"));
 }
 
-static void take_answer(struct asked *asked)
+static void read_answer(struct query *query)
 {
     struct error err;
     char reason[640];
     json_t *answer =
-        json_parse(asked->answer.data ? asked->answer.data : "", asked->answer.len, &err);
+        json_parse(query->answer.data ? query->answer.data : "", query->answer.len, &err);
 
-    if (asked->library) {
-        take_library(asked, answer);
+    if (query->library) {
+        read_library(query, answer);
     } else if (json_is_object(answer) &&
                json_is_boolean(json_object_get(answer, "available"))) {
-        json_object_set(asked->probe->backends, asked->backend, answer);
+        json_object_set(query->probe->backends, query->backend, answer);
     } else {
-        snprintf(reason, sizeof(reason), "its probe did not answer as it should: %s",
+        snprintf(reason, sizeof(reason),
+                 "the answer of its worker's --probe is invalid: %s",
                  answer ? "no object with 'available'" : err.text);
-        set_unavailable(asked->probe, asked->backend, reason);
+        set_unavailable(query->probe, query->backend, reason);
     }
     json_decref(answer);
 }
 
-static void take_failure(const struct asked *asked, const char *reason)
+static void set_failure(const struct query *query, const char *reason)
 {
-    if (asked->library)
-        note_library(asked, NULL, reason);
+    if (query->library)
+        set_library(query, NULL, reason);
     else
-        set_unavailable(asked->probe, asked->backend, reason);
+        set_unavailable(query->probe, query->backend, reason);
 }
 
-/* What does not fit makes the JSON invalid, which is reason enough. */
+/* Collect the output. An answer above ANSWER_MAX is cut and then fails as invalid JSON.
+ */
 static void on_event(void *arg, enum event_kind kind, int rank, const char *text,
                      size_t len)
 {
-    struct asked *asked = arg;
+    struct query *query = arg;
     json_t *event = json_parse(text, len, NULL);
     const char *type = json_get_str(event, "type", "");
 
     (void)rank;
     if (kind == EVENT_ENDED)
-        asked->exit = json_incref(event);
+        query->exit = json_incref(event);
     else if (strcmp(type, "refused") == 0)
-        asked->refusal = memory_text(json_get_str(event, "reason", ""), "a probe");
+        query->refusal = memory_text(json_get_str(event, "reason", ""), "a probe");
     else if (strcmp(json_get_str(event, "stream", ""), "stdout") == 0)
-        buf_append_str(&asked->answer, json_get_str(event, "text", ""));
+        buf_append_str(&query->answer, json_get_str(event, "text", ""));
     json_decref(event);
 }
 
 static void on_end(void *arg, const struct case_end *end)
 {
-    struct asked *asked = arg;
-    struct probe *probe = asked->probe;
-    int signum = (int)json_get_int(asked->exit, "signal", 0);
-    int status = (int)json_get_int(asked->exit, "code", 0);
+    struct query *query = arg;
+    struct probe *probe = query->probe;
+    int signum = (int)json_get_int(query->exit, "signal", 0);
+    int status = (int)json_get_int(query->exit, "code", 0);
     char reason[128];
 
-    asked->has_ended = true;
-    snprintf(reason, sizeof(reason), "its probe %s %d",
+    query->has_ended = true;
+    snprintf(reason, sizeof(reason), "its worker's --probe %s %d",
              signum ? "died by signal" : "exited with status", signum ? signum : status);
-    if (asked->refusal || !asked->exit)
-        take_failure(asked, asked->refusal ? asked->refusal
-                            : end->fault   ? end->fault
-                                           : "it has not run");
+    if (query->refusal || !query->exit)
+        set_failure(query, query->refusal ? query->refusal
+                           : end->fault   ? end->fault
+                                          : "its worker's --probe did not run");
     else if (signum || status)
-        take_failure(asked, reason);
+        set_failure(query, reason);
     else
-        take_answer(asked);
-    if (--probe->n_running == 0 || asked->is_late)
+        read_answer(query);
+    if (--probe->n_running == 0 || query->is_late)
         uv_timer_start(&probe->timer, on_turn, 0, 0);
 }
 
-/* What is in the driver may take its time, and could not be killed there either. */
+/* Report late workers as unavailable, but keep waiting: a process that hangs in a driver
+ * cannot be killed. */
 static void on_limit(uv_timer_t *timer)
 {
     const struct probe *probe = timer->data;
     char reason[128];
 
     snprintf(reason, sizeof(reason),
-             "its probe has not answered for %.1f s; it is still waited for",
+             "its worker's --probe has not answered for %.1f s; the agent keeps waiting",
              (double)probe->limit_ms / 1000);
-    for (struct asked *asked = probe->asked; asked; asked = asked->next) {
-        if (!asked->process || asked->has_ended)
+    for (struct query *query = probe->query; query; query = query->next) {
+        if (!query->process || query->has_ended)
             continue;
-        asked->is_late = true;
-        take_failure(asked, reason);
+        query->is_late = true;
+        set_failure(query, reason);
     }
     on_turn(timer);
 }
 
-static void ask(struct probe *probe, const char *path, const char *backend,
-                const char *library, const struct probe_params *params)
+static void start_query(struct probe *probe, const char *path, const char *backend,
+                        const char *library, const struct probe_params *params)
 {
-    struct asked *asked = memory_zeroed(1, sizeof(*asked), "a probe");
-    const struct case_handlers handlers = {on_event, on_end, asked};
+    struct query *query = memory_zeroed(1, sizeof(*query), "a probe");
+    const struct case_handlers handlers = {on_event, on_end, query};
     json_t *env = json_array(), *variables = json_object(), *document;
     struct error err;
 
-    asked->probe = probe;
-    asked->backend = memory_text(backend, "a probe");
-    asked->library = library;
-    buf_init(&asked->answer, ANSWER_MAX);
-    asked->next = probe->asked;
-    probe->asked = asked;
+    query->probe = probe;
+    query->backend = memory_text(backend, "a probe");
+    query->library = library;
+    buf_init(&query->answer, ANSWER_MAX);
+    query->next = probe->query;
+    probe->query = query;
     for (size_t i = 0; i < params->environment->count; i++)
         json_array_append_new(env, json_clean_string(params->environment->items[i]));
     if (library)
@@ -196,22 +200,22 @@ static void ask(struct probe *probe, const char *path, const char *backend,
     document =
         json_pack("{s:s, s:[s, s], s:o, s:[{s:i, s:o}]}", "path", path, "argv", path,
                   "--probe", "env", env, "ranks", "rank", 0, "env", variables);
-    asked->process = case_process_start(params->processes, document, &handlers, &err);
-    if (asked->process)
+    query->process = case_process_start(params->processes, document, &handlers, &err);
+    if (query->process)
         probe->n_running++;
     else
-        take_failure(asked, err.text);
+        set_failure(query, err.text);
     json_decref(document);
 }
 
-static void ask_all(struct probe *probe, const struct probe_params *params)
+static void start_queries(struct probe *probe, const struct probe_params *params)
 {
     DIR *entries = opendir(params->dir);
     const struct dirent *entry;
     char path[PATH_MAX];
 
     if (!entries) {
-        log_warn("can't list the worker directory %s", params->dir);
+        log_warn("cannot list the worker directory %s", params->dir);
         return;
     }
     for (entry = readdir(entries); entry; entry = readdir(entries)) {
@@ -222,12 +226,12 @@ static void ask_all(struct probe *probe, const struct probe_params *params)
             snprintf(path, sizeof(path), "%s/%s", params->dir, entry->d_name) >=
                 (int)sizeof(path))
             continue;
-        ask(probe, path, backend, NULL, params);
-        /* Once more with each library that runs may name. */
+        start_query(probe, path, backend, NULL, params);
+        /* Probe NCCL again with each library that runs may request. */
         for (size_t i = 0; strcmp(backend, "nccl") == 0 && params->nccl_libs &&
                            i < params->nccl_libs->count;
              i++)
-            ask(probe, path, backend, params->nccl_libs->items[i], params);
+            start_query(probe, path, backend, params->nccl_libs->items[i], params);
     }
     closedir(entries);
 }
@@ -244,7 +248,7 @@ struct probe *probe_start(const struct probe_params *params, probe_done_fn on_do
     probe->libraries = json_array();
     uv_timer_init(params->loop, &probe->timer);
     probe->timer.data = probe;
-    ask_all(probe, params);
+    start_queries(probe, params);
     if (probe->n_running == 0)
         uv_timer_start(&probe->timer, on_turn, 0, 0);
     else
@@ -261,16 +265,16 @@ void probe_destroy(struct probe *probe)
 {
     if (!probe)
         return;
-    while (probe->asked) {
-        struct asked *asked = probe->asked;
+    while (probe->query) {
+        struct query *query = probe->query;
 
-        probe->asked = asked->next;
-        case_process_destroy(asked->process);
-        buf_release(&asked->answer);
-        json_decref(asked->exit);
-        free(asked->refusal);
-        free(asked->backend);
-        free(asked);
+        probe->query = query->next;
+        case_process_destroy(query->process);
+        buf_release(&query->answer);
+        json_decref(query->exit);
+        free(query->refusal);
+        free(query->backend);
+        free(query);
     }
     json_decref(probe->backends);
     json_decref(probe->libraries);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* probe.h - ask every worker beside the agent what it can do here */
+/* probe.h - runs every worker with --probe to find the available backends */
 #ifndef RINGBENCH_AGENT_INVENTORY_PROBE_H
 #define RINGBENCH_AGENT_INVENTORY_PROBE_H
 
@@ -14,10 +14,10 @@
 
 struct probe;
 
-/* From the loop: backends by name, each what its probe said, or
- * {"backend","available":false,"reason"}. Borrowed. Called once all have answered or
- * after limit_ms, and then again for each that answers later. The probe may be destroyed
- * then; is_over: it will say no more. */
+/* Called from the loop with the borrowed results by backend name. A result is the
+ * worker's answer, or {"backend","available":false,"reason"}. Called when all workers
+ * have answered or after limit_ms, and again for each late answer. is_over marks the last
+ * call. The handler may destroy the probe. */
 typedef void (*probe_done_fn)(void *arg, json_t *backends, bool is_over);
 
 struct probe_params {
@@ -29,13 +29,13 @@ struct probe_params {
     uint64_t limit_ms;
 };
 
-/* Run every ringbench-worker-* of dir with --probe, all at once; that of NCCL once more
- * with each of nccl_libs, which become the backend's `libraries`: {"path","version"}, or
- * {"path","reason"} why one is of no use. */
+/* Run every ringbench-worker-* of `dir` with --probe, all at the same time. Run NCCL's
+ * worker again with each of nccl_libs. The backend's `libraries` then lists {"path",
+ * "version"}, or {"path","reason"} for a library that cannot be used. */
 struct probe *probe_start(const struct probe_params *params, probe_done_fn on_done,
                           void *arg);
 
-/* Kills probes that still run; on_done is not called then. NULL is fine. */
+/* Kill workers that still run. on_done is not called afterwards. Accepts NULL. */
 void probe_destroy(struct probe *probe);
 
 #endif

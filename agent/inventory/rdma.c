@@ -13,7 +13,7 @@
 #include "common/base/json_util.h"
 
 #define CLASS "/sys/class/infiniband"
-/* A device may have 256, one for each address of each VLAN. */
+/* A port may have 256 GIDs, one for each address of each VLAN. */
 #define GIDS_MAX 16
 #define PORTS_MAX 64
 
@@ -21,7 +21,7 @@ static const struct field port_fields[] = {
     {"state", "state", FIELD_WORD},
     {"rate_gbps", "rate", FIELD_NUMBER},
     {"link_layer", "link_layer", FIELD_WORD},
-    /* Of RoCE; InfiniBand's GIDs name none. */
+    /* Only for RoCE; InfiniBand's GIDs name no network device. */
     {"netdev", "gid_attrs/ndevs/0", FIELD_TEXT},
 };
 
@@ -31,8 +31,8 @@ static const struct field device_fields[] = {
     {"board", "board_id", FIELD_TEXT},
 };
 
-/* What ails the link, of PortCounters (InfiniBand Architecture Specification): those that
- * count at all. What the port carries is left out, which changes all the time. */
+/* Error counters of PortCounters (InfiniBand Architecture Specification). Traffic
+ * counters are omitted, because they would change the inventory all the time. */
 static const struct field error_fields[] = {
     {"link_downed", "counters/link_downed", FIELD_NUMBER},
     {"link_error_recovery", "counters/link_error_recovery", FIELD_NUMBER},
@@ -56,7 +56,7 @@ struct ports {
     int n;
 };
 
-/* IPv4's, which are mapped, as such. False: an empty place. */
+/* Format a GID, with a mapped IPv4 address as such. Returns false for an empty entry. */
 static bool gid_address(const char *line, char *text, socklen_t size)
 {
     struct in6_addr gid;
@@ -67,7 +67,7 @@ static bool gid_address(const char *line, char *text, socklen_t size)
                                       : inet_ntop(AF_INET6, &gid, text, size);
 }
 
-/* The kernel has one word for InfiniBand's and for RoCE's first version. */
+/* The kernel uses "IB/RoCE v1" for both InfiniBand and RoCE v1. */
 static const char *gid_type(const struct port *port, const char *name, char *line,
                             size_t size)
 {
@@ -100,7 +100,9 @@ static void add_gid(void *arg, const char *name)
     json_array_append_new(port->gids, gid);
 }
 
-/* That interface of the device which is for this port: they count from 0. */
+/* Find the device's network interface for this port. dev_port counts from 0, ports
+ * from 1.
+ */
 static void match_netdev(void *arg, const char *name)
 {
     static const struct field dev_port = {"n", "dev_port", FIELD_NUMBER};

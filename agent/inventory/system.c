@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* system.c - settings of the system, limits of this process, modules of the kernel */
+/* system.c - system settings, limits of this process and kernel modules */
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ json_int_t inventory_memory_bytes(const char *root)
 
 struct limit {
     const char *name, *line;
-    int column; /* 0: soft; 1: hard, which workers raise theirs to */
+    int column; /* 0: soft limit; 1: hard limit, to which workers raise the soft one */
 };
 
 static const struct limit limits[] = {
@@ -43,7 +43,7 @@ static const struct limit limits[] = {
     {"open_files", "Max open files", 1},
 };
 
-/* "unlimited", a number, or nothing. */
+/* Returns "unlimited", a number, or NULL. */
 static json_t *limit_json(const char *text)
 {
     char *end;
@@ -54,7 +54,7 @@ static json_t *limit_json(const char *text)
     return end > text && value >= 0 ? json_integer(value) : NULL;
 }
 
-static void take_limit(json_t *object, const char *line)
+static void read_limit(json_t *object, const char *line)
 {
     for (size_t i = 0; i < COUNT(limits); i++) {
         const char *at = line + strlen(limits[i].line);
@@ -70,7 +70,7 @@ static void take_limit(json_t *object, const char *line)
     }
 }
 
-/* What shared memory may take: the mount's option, or half of the memory. */
+/* The size limit of shared memory: the mount's option `size`, or half of the memory. */
 static json_t *shm_size(const char *root, const char *options)
 {
     const char *size = strstr(options, "size=");
@@ -83,7 +83,7 @@ static json_t *shm_size(const char *root, const char *options)
     return json_integer(*unit == 'k' ? value * 1024 : value);
 }
 
-static void take_mount(json_t *object, const char *root, const char *line)
+static void read_mount(json_t *object, const char *root, const char *line)
 {
     static const char shm[] = " /dev/shm tmpfs ";
     const char *at = strstr(line, shm);
@@ -92,7 +92,7 @@ static void take_mount(json_t *object, const char *root, const char *line)
         json_object_set_new(object, "shm_bytes", shm_size(root, at + strlen(shm)));
 }
 
-/* The least of what this process's cgroup and those above it have. */
+/* Set the smallest limit of this process's cgroup and its ancestors. */
 static void read_cgroup(json_t *object, const char *root, const char *file,
                         const char *name)
 {
@@ -125,12 +125,12 @@ json_t *inventory_limits(const char *root)
     char line[1024];
 
     while (file && fgets(line, sizeof(line), file))
-        take_limit(object, line);
+        read_limit(object, line);
     if (file)
         fclose(file);
     file = host_file_open(root, "/proc/self/mounts");
     while (file && fgets(line, sizeof(line), file))
-        take_mount(object, root, line);
+        read_mount(object, root, line);
     if (file)
         fclose(file);
     read_cgroup(object, root, "memory.max", "cgroup_memory_bytes");
@@ -141,7 +141,7 @@ json_t *inventory_limits(const char *root)
 
 /* ---- modules ---- */
 
-/* Those that decide which way NCCL's bytes go. */
+/* Modules that determine which transports NCCL can use. */
 static const char *const modules[] = {
     "nvidia",    "nvidia_uvm", "nvidia_peermem", "nv_peer_mem", "gdrdrv", "nvidia_fs",
     "mlx5_core", "mlx5_ib",    "ib_uverbs",      "bnxt_re",     "irdma",  "efa",
@@ -169,7 +169,7 @@ json_t *inventory_modules(const char *root)
 
 /* ---- the rest ---- */
 
-/* Without groups the kernel knows IOMMUs and has none. */
+/* If the folder of IOMMU groups exists but is empty, the IOMMU is off. */
 static void set_iommu_off(json_t *inventory, const char *root)
 {
     char full[PATH_MAX];

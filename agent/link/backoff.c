@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* backoff.c - how long to wait before trying again */
+/* backoff.c - the wait before a retry */
 #include "agent/link/backoff.h"
 
 #include <sys/random.h>

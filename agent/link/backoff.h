@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* backoff.h - how long to wait before trying again */
+/* backoff.h - the wait before a retry */
 #ifndef RINGBENCH_AGENT_LINK_BACKOFF_H
 #define RINGBENCH_AGENT_LINK_BACKOFF_H
 
@@ -12,9 +12,9 @@ struct backoff {
     unsigned failures; /* in a row */
 };
 
-/* The wait after one more failure: it doubles from BACKOFF_MIN_MS to BACKOFF_MAX_MS, and
- * of each the second half is random, so that a thousand agents do not come back at once.
- */
+/* The wait in ms after one more failure. It doubles from BACKOFF_MIN_MS to
+ * BACKOFF_MAX_MS. Half of it is random, so that a thousand agents do not return at the
+ * same time. */
 uint64_t backoff_next(struct backoff *backoff);
 
 void backoff_reset(struct backoff *backoff);

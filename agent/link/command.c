@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* command.c - what the server tells the agent to do */
+/* command.c - commands of the server: start a case, stop a case, leave */
 #include "agent/link/command.h"
 
 #include <stdlib.h>
@@ -24,17 +24,19 @@ static int parse_type(const json_t *object, enum command_type *type, struct erro
     const char *name = json_get_str(object, "type", NULL);
 
     if (!name)
-        return error_set(err, ERROR_INVALID, "it has no type");
+        return error_set(err, ERROR_INVALID, "'type' is missing");
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
         if (strcmp(name, types[i].name) == 0) {
             *type = types[i].type;
             return 0;
         }
     }
-    return error_set(err, ERROR_INVALID, "its type '%.60s' is unknown here", name);
+    return error_set(err, ERROR_INVALID, "this agent does not know the type '%.60s'",
+                     name);
 }
 
-/* The run's id becomes part of a file name: nothing that could lead elsewhere. */
+/* The run's id becomes part of a file name, so it must not contain "/" or start with
+ * ".". */
 static bool is_run_id(const char *text)
 {
     size_t len = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -50,7 +52,8 @@ static int parse_case(const json_t *object, struct case_id *id, struct error *er
     id->number = json_get_int(object, "case", -1);
     id->attempt = json_get_int(object, "attempt", -1);
     if (!is_run_id(run) || id->number < 0 || id->attempt < 0)
-        return error_set(err, ERROR_INVALID, "it names no run, case and attempt");
+        return error_set(err, ERROR_INVALID,
+                         "'run', 'case' or 'attempt' is missing or invalid");
     memcpy(id->run, run, strlen(run) + 1);
     return 0;
 }
@@ -62,7 +65,8 @@ static int get_int(const json_t *object, const char *key, int min, int max, int 
 
     if (value < min || value > max)
         return error_set(err, ERROR_INVALID,
-                         "the start command has no '%s' from %d to %d", key, min, max);
+                         "the start command's '%s' is missing or not in %d to %d", key,
+                         min, max);
     *out = (int)value;
     return 0;
 }
@@ -73,7 +77,7 @@ static int parse_ranks(const json_t *array, struct command *command, struct erro
 
     if (n == 0 || n > COMMAND_RANKS_MAX)
         return error_set(err, ERROR_INVALID,
-                         "the start command has %zu ranks, not 1 to %d", n,
+                         "the start command has %zu ranks; 1 to %d are allowed", n,
                          COMMAND_RANKS_MAX);
     command->ranks = memory_zeroed(n, sizeof(*command->ranks), "ranks");
     command->n_ranks = n;
@@ -104,7 +108,8 @@ static bool is_backend(const char *text)
     return len > 0 && len <= 32 && text[len] == '\0';
 }
 
-/* An object of texts, in which a null stands for a variable that is not set. */
+/* Get an object of strings. If has_nulls is set, its values may also be null, which means
+ * that the variable is unset. */
 static int get_texts(const json_t *object, const char *key, bool has_nulls, json_t **out,
                      struct error *err)
 {
@@ -151,10 +156,10 @@ int command_parse(const json_t *object, struct command *command, struct error *e
 {
     memset(command, 0, sizeof(*command));
     if (!json_is_object(object))
-        return error_set(err, ERROR_INVALID, "it is not a JSON object");
+        return error_set(err, ERROR_INVALID, "not a JSON object");
     command->seq = json_get_int(object, "seq", -1);
     if (command->seq < 1)
-        return error_set(err, ERROR_INVALID, "it has no seq from 1 up");
+        return error_set(err, ERROR_INVALID, "'seq' is missing or less than 1");
     command->reason = json_get_str(object, "reason", "");
     if (parse_type(object, &command->type, err))
         return -1;
@@ -162,7 +167,7 @@ int command_parse(const json_t *object, struct command *command, struct error *e
         return 0;
     if (parse_case(object, &command->id, err))
         return -1;
-    command->wants_stacks = json_get_bool(object, "stacks", false);
+    command->with_stacks = json_get_bool(object, "stacks", false);
     if (command->type == COMMAND_START)
         parse_start(object, command, &command->fault);
     return 0;

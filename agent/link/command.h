@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* command.h - what the server tells the agent to do */
+/* command.h - commands of the server: start a case, stop a case, leave */
 #ifndef RINGBENCH_AGENT_LINK_COMMAND_H
 #define RINGBENCH_AGENT_LINK_COMMAND_H
 
@@ -13,9 +13,9 @@
 #define CASE_RUN_MAX 64
 #define COMMAND_RANKS_MAX 4096
 
-/* One attempt at one case of one run: what workers belong to. */
+/* One attempt at one case of one run. Each worker belongs to one. */
 struct case_id {
-    char run[CASE_RUN_MAX + 1]; /* letters, digits, '.', '_', '-': fit for a file name */
+    char run[CASE_RUN_MAX + 1]; /* letters, digits, '.', '_', '-': safe in a file name */
     int64_t number;
     int64_t attempt;
 };
@@ -26,7 +26,7 @@ enum command_type { COMMAND_START, COMMAND_STOP, COMMAND_LEAVE };
 
 struct command_rank {
     int rank, local_rank;
-    int device; /* of the backend's; -1: as the worker chooses */
+    int device; /* index among the backend's devices; -1: the worker chooses */
 };
 
 struct command {
@@ -34,22 +34,22 @@ struct command {
     int64_t seq;
     struct case_id id;  /* start, stop */
     const char *reason; /* stop, leave; "" if the server gave none */
-    bool wants_stacks;  /* stop */
+    bool with_stacks;   /* stop */
     /* start only; the pointers into JSON are borrowed from the parsed object */
     const char *backend, *master_addr;
     int master_port, world_size, group_rank, group_world_size;
     struct command_rank *ranks;
     size_t n_ranks;
-    int agents_here;    /* that may use the same CPUs as this one, itself included */
+    int agents_here;    /* agents that share this one's CPUs, including itself */
     json_t *env;        /* object of strings and nulls, or NULL */
     json_t *files;      /* object of strings, or NULL */
     const json_t *spec; /* object */
-    /* A start whose case is known but which can't be carried out: why, else no code. */
+    /* Why a start with a valid case cannot be executed; no code if it can. */
     struct error fault;
 };
 
-/* Read a command. Returns 0, or -1 when it can't even be answered: not an object, no seq,
- * a type that this agent does not know, no usable case. Release it also after a fault. */
+/* Read a command. Returns -1 if the agent cannot answer it: it is not an object, or its
+ * seq, type or case is invalid. Release the command in any case. */
 int command_parse(const json_t *object, struct command *command, struct error *err);
 
 void command_release(struct command *command);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* curl_loop.c - libcurl's multi interface on a uv loop
  *
- * libcurl says which sockets to watch and when to wake it; both are passed on to uv. It
- * must not be called from within those two callbacks. */
+ * libcurl requests sockets to watch (on_socket) and a wake-up time (on_timeout); both go
+ * to uv. These two callbacks must not call libcurl's transfer functions. */
 #include "agent/link/curl_loop.h"
 
 #include <stdlib.h>
@@ -51,8 +51,8 @@ static void on_poll(uv_poll_t *poll, int status, int events)
     const struct watch *watch = poll->data;
     int flags = 0;
 
-    /* Not CURL_CSELECT_ERR: reading gives the reason ("Connection timed out"), while that
-     * flag makes libcurl say no more than that there was an error. */
+    /* With CURL_CSELECT_ERR libcurl would report an error without its reason. With these
+     * flags it reads the socket and finds the reason, such as "Connection timed out". */
     if (status < 0)
         flags = CURL_CSELECT_IN | CURL_CSELECT_OUT;
     if (events & UV_READABLE)
@@ -87,7 +87,7 @@ static struct watch *create_watch(struct curl_loop *loop, curl_socket_t fd)
     return watch;
 }
 
-/* The descriptor's number may be used again at once: that is fine after uv_poll_stop. */
+/* uv_poll_stop makes it safe to reuse the descriptor's number immediately. */
 static void remove_watch(struct curl_loop *loop, struct watch *watch)
 {
     if (!watch)
@@ -160,7 +160,7 @@ void curl_loop_destroy(struct curl_loop *loop)
 {
     if (!loop)
         return;
-    /* Still calls on_socket, for the connections that it kept open. */
+    /* curl_multi_cleanup still calls on_socket, for connections that it kept open. */
     curl_multi_cleanup(loop->multi);
     uv_close((uv_handle_t *)&loop->timer, on_timer_closed);
 }
@@ -170,7 +170,7 @@ int curl_loop_add(struct curl_loop *loop, CURL *easy, struct error *err)
     CURLMcode code = curl_multi_add_handle(loop->multi, easy);
 
     if (code)
-        return error_set(err, ERROR_INTERNAL, "can't start a request: %s",
+        return error_set(err, ERROR_INTERNAL, "cannot start a request: %s",
                          curl_multi_strerror(code));
     return 0;
 }

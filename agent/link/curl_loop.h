@@ -10,16 +10,15 @@
 
 struct curl_loop;
 
-/* Called when a transfer has ended; the easy handle is out of the multi handle by then.
- */
+/* Called after a transfer has ended and its easy handle has left the multi handle. */
 typedef void (*curl_loop_done_fn)(CURL *easy, CURLcode code);
 
-/* So many connections are kept open when nothing goes over them. curl_global_init must
- * have been called. */
+/* `connections` limits the idle connections that stay open. The caller has called
+ * curl_global_init. */
 struct curl_loop *curl_loop_create(uv_loop_t *loop, long connections,
                                    curl_loop_done_fn on_done);
 
-/* No transfer may be left. NULL is fine. */
+/* The caller has ended all transfers. Accepts NULL. */
 void curl_loop_destroy(struct curl_loop *loop);
 
 /* Start a transfer. */

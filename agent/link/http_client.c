@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* http_client.c - JSON requests to the server, asynchronously */
+/* http_client.c - asynchronous JSON requests to the server */
 #include "agent/link/http_client.h"
 
 #include <fcntl.h>
@@ -16,10 +16,10 @@
 #include "common/base/memory.h"
 
 #define REPLY_MAX ((size_t)16 * 1024 * 1024)
-#define CONNECTIONS 3L /* of a client: the poll, the events, and one to spare */
+#define CONNECTIONS 3L /* per client: the poll, the events, and a spare one */
 #define CONNECT_MS 30000L
 #define CONNECT_JITTER_MS 10000L
-/* A server or a path that went away without a word is noticed within this. */
+/* A peer that disappears without closing its connection is detected within this time. */
 #define DEAD_PEER_MS 10000
 
 struct http_client {
@@ -27,7 +27,7 @@ struct http_client {
     bool is_loop_shared;
     char *base_url;
     char *ca_file;
-    char *from;                    /* as CURLOPT_INTERFACE has it, or NULL */
+    char *from;                    /* value of CURLOPT_INTERFACE, or NULL */
     struct curl_slist *headers[2]; /* for a JSON body, for NDJSON */
     struct http_request *first;
 };
@@ -51,7 +51,8 @@ static long jitter(long max)
     return (long)(random % (uint32_t)max);
 }
 
-/* libcurl leaves its sockets open across exec: a worker would hold our connection. */
+/* libcurl leaves its sockets open across exec. Without FD_CLOEXEC a worker would keep the
+ * agent's connection open. */
 static int on_new_socket(void *arg, curl_socket_t fd, curlsocktype purpose)
 {
     int on = 1, idle_s = 5, interval_s = 2, probes = 3, dead_ms = DEAD_PEER_MS;
@@ -102,7 +103,7 @@ static bool is_hopeless(CURLcode code)
     }
 }
 
-/* The problem's detail, with the first field that is at fault. */
+/* Write the detail of a problem document, with its first invalid field. */
 static void describe_problem(const json_t *problem, int status, char *text, size_t size)
 {
     const json_t *first = json_array_get(json_object_get(problem, "errors"), 0);
@@ -159,8 +160,7 @@ static void on_done(CURL *easy, CURLcode code)
     on_reply = request->on_reply;
     arg = request->arg;
     fill_reply(request, code, &reply, text, sizeof(text));
-    request->on_reply =
-        NULL; /* it is over: http_client_cancel does nothing from here on */
+    request->on_reply = NULL; /* makes http_client_cancel do nothing from here on */
     on_reply(arg, &reply);
     json_decref(reply.body);
     free_request(request);
@@ -180,7 +180,7 @@ static struct curl_slist *make_headers(const struct http_client_params *params,
     struct curl_slist *list = NULL;
     char text[8192];
 
-    /* No "Expect: 100-continue", which costs a round trip or a second. */
+    /* An empty Expect disables "100-continue", which costs a round trip or a second. */
     list = add_header(list, "Expect:");
     snprintf(text, sizeof(text), "Content-Type: %s", type);
     list = add_header(list, text);
@@ -248,7 +248,8 @@ static void set_options(struct http_request *request,
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, request);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, client->headers[params->is_ndjson]);
-    /* Covers the TLS handshake, for which a server with a thousand agents takes long. */
+    /* The timeout includes the TLS handshake, which is slow when a thousand agents
+     * connect to a server at once. */
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, connect_ms);
     curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS,
                      params->timeout_ms ? params->timeout_ms : 2 * connect_ms);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* http_client.h - JSON requests to the server, asynchronously */
+/* http_client.h - asynchronous JSON requests to the server */
 #ifndef RINGBENCH_AGENT_LINK_HTTP_CLIENT_H
 #define RINGBENCH_AGENT_LINK_HTTP_CLIENT_H
 
@@ -17,51 +17,51 @@ struct curl_loop;
 
 struct http_client_params {
     uv_loop_t *loop;
-    struct curl_loop *shared; /* see http_client_loop; NULL: one of its own */
-    const char *base_url;     /* without a slash at its end */
+    struct curl_loop *shared; /* from http_client_loop; NULL: the client makes its own */
+    const char *base_url;     /* without a trailing slash */
     const char *token;        /* or NULL */
     const char *key;          /* the agent's own secret; or NULL */
-    const char *ca_file;      /* or NULL: the system's */
-    const char *from;         /* the address to connect from; or NULL: any */
+    const char *ca_file;      /* NULL: the system's certificates */
+    const char *from;         /* the address to connect from; NULL: any */
 };
 
 struct http_reply {
-    int status;           /* 0: there was none, see text */
-    bool is_hopeless;     /* trying again won't help: a certificate, a file */
-    const char *text;     /* "cannot connect ..." or the problem's own words */
-    json_t *body;         /* borrowed; NULL when there is none or it is not JSON */
-    const char *local_ip; /* our address on that connection, or "" */
-    double seconds;       /* since the request was made */
+    int status;           /* 0: no reply, `text` has the reason */
+    bool is_hopeless;     /* a retry cannot help, as with an invalid certificate */
+    const char *text;     /* libcurl's error, or the detail of the problem document */
+    json_t *body;         /* borrowed; NULL if there is none or it is not JSON */
+    const char *local_ip; /* this end's address on the connection, or "" */
+    double seconds;       /* duration of the request */
 };
 
-/* Everything in the reply is borrowed and gone after the call. The request is over. */
+/* Called once when the request has ended. The reply is valid only during the call. */
 typedef void (*http_reply_fn)(void *arg, const struct http_reply *reply);
 
 struct http_request_params {
     const char *method; /* GET, POST, DELETE */
     const char *path;   /* after the base URL */
-    bool is_ndjson;     /* the body's type; else JSON */
+    bool is_ndjson;     /* the body is NDJSON instead of JSON */
     const char *body;   /* copied; NULL: none */
     size_t body_len;
-    long timeout_ms; /* for all of it; 0: as long as a connection may take, 30 s or so */
+    long timeout_ms; /* for the whole request; 0: 60 to 80 s */
 };
 
-/* Descriptors and memory that several clients of one server can share, which must be
- * destroyed (curl_loop_destroy) after them. So many connections are kept open. */
+/* A curl loop that several clients of one server share. The caller destroys it with
+ * curl_loop_destroy after the clients. `connections` limits the idle connections. */
 struct curl_loop *http_client_loop(uv_loop_t *loop, long connections);
 
 struct http_client *http_client_create(const struct http_client_params *params);
 
-/* Cancels what is under way. NULL is fine. */
+/* Cancels pending requests. Accepts NULL. */
 void http_client_destroy(struct http_client *client);
 
-/* Start a request; NULL with the reason when that is not possible. */
+/* Start a request. Returns NULL with the reason in *err on failure. */
 struct http_request *http_client_send(struct http_client *client,
                                       const struct http_request_params *params,
                                       http_reply_fn on_reply, void *arg,
                                       struct error *err);
 
-/* Forget a request: on_reply is not called. NULL is fine. */
+/* End a request without calling on_reply. Accepts NULL. */
 void http_client_cancel(struct http_request *request);
 
 #endif

@@ -10,7 +10,7 @@
 
 #define FILE_MAX 4096
 
-static bool take(char *out, size_t length, const json_t *file, const char *name)
+static bool read_text(char *out, size_t length, const json_t *file, const char *name)
 {
     const char *text = json_get_str(file, name, "");
 
@@ -34,7 +34,7 @@ static int write_file(const struct identity *identity, struct error *err)
     return result;
 }
 
-static void invent(struct identity *identity)
+static void generate(struct identity *identity)
 {
     id_uuid(identity->boot_id);
     id_uuid(identity->key);
@@ -45,7 +45,7 @@ void identity_make(struct identity *identity)
 {
     identity->path[0] = '\0';
     identity->is_resumed = false;
-    invent(identity);
+    generate(identity);
 }
 
 int identity_load(struct identity *identity, const char *dir, struct error *err)
@@ -54,14 +54,16 @@ int identity_load(struct identity *identity, const char *dir, struct error *err)
 
     if (snprintf(identity->path, sizeof(identity->path), "%s/identity", dir) >=
         (int)sizeof(identity->path))
-        return error_set(err, ERROR_LIMIT, "the path of the spool directory is too long");
+        return error_set(err, ERROR_LIMIT,
+                         "the path of the spool directory %.60s... is too long", dir);
     file = json_read_file(identity->path, FILE_MAX, NULL);
-    identity->is_resumed = take(identity->boot_id, ID_UUID_LENGTH, file, "boot_id") &&
-                           take(identity->key, IDENTITY_KEY_LENGTH, file, "key");
+    identity->is_resumed =
+        read_text(identity->boot_id, ID_UUID_LENGTH, file, "boot_id") &&
+        read_text(identity->key, IDENTITY_KEY_LENGTH, file, "key");
     json_decref(file);
     if (identity->is_resumed)
         return 0;
-    invent(identity);
+    generate(identity);
     return write_file(identity, err);
 }
 

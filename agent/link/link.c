@@ -18,10 +18,12 @@
 #include "common/base/version.h"
 
 #define AGENT_ID_MAX 128
-#define CONNECT_ALLOWANCE_MS 45000L /* above the server's poll limit */
+#define CONNECT_ALLOWANCE_MS 45000L /* added to the server's poll limit */
 #define LEAVE_MS 5000L
-#define TELL_MS 1000L
-#define QUICK_S 0.05 /* an empty answer in less than this is no long poll */
+#define ANNOUNCE_MS 1000L
+#define QUICK_S                                                                          \
+    0.05 /* an empty answer faster than this does not come from a long poll              \
+          */
 
 struct link {
     const struct agent_config *config;
@@ -32,22 +34,22 @@ struct link {
     struct http_client *client;
     struct sender *sender;
     struct http_request *request; /* register, poll or leave: one at a time */
-    uv_timer_t timer;             /* the next attempt at registering or polling */
+    uv_timer_t timer;             /* the next attempt to register or poll */
     struct backoff backoff;
     struct outage outage;
     struct identity *identity;
     char agent[AGENT_ID_MAX + 1]; /* "": not registered */
     bool was_registered, is_polling_over;
-    bool is_waiting_told; /* for a name that is not free yet */
+    bool is_wait_logged; /* the log has the wait for a name that is not free yet */
     int64_t after;
     int64_t lease_s, poll_s;
-    int64_t held_since_ns; /* our name, by another agent, after we had it; 0: not */
+    int64_t name_taken_ns; /* since when another agent holds this one's name; 0: none */
 };
 
 static void send_register(struct link *link);
 static void send_poll(struct link *link);
 
-/* ---- trying again ---- */
+/* ---- retries ---- */
 
 static void on_timer(uv_timer_t *timer)
 {
@@ -70,12 +72,12 @@ void link_register_again(struct link *link)
     link->request = NULL;
     link->agent[0] = '\0';
     sender_set_agent(link->sender, NULL);
-    /* The server has just answered: what it was like before does not matter. */
+    /* The server has just answered, so earlier failures do not count. */
     backoff_reset(&link->backoff);
     try_later(link);
 }
 
-/* ---- what the sender tells ---- */
+/* ---- callbacks of the sender ---- */
 
 static void on_answer(void *arg)
 {
@@ -102,27 +104,27 @@ static void on_unknown(void *arg)
 {
     struct link *link = arg;
 
-    log_debug("the server does not know this agent any more, registering again");
+    log_debug("the server no longer knows this agent: registering again");
     link_register_again(link);
 }
 
-static void on_other_past(void *arg, const char *text)
+static void on_history_lost(void *arg, const char *text)
 {
     struct link *link = arg;
     struct error err;
 
-    log_error("the server at %s has lost what it had acknowledged (%s): stopping all "
-              "workers and starting afresh",
+    log_error("the server at %s has lost events that it acknowledged (%s): stopping all "
+              "workers and registering as a new agent",
               link->config->server, text);
     if (identity_renew(link->identity, &err))
         log_warn("%s", err.text);
-    link->handlers.on_other_past(link->handlers.arg);
+    link->handlers.on_history_lost(link->handlers.arg);
     link_register_again(link);
 }
 
 /* ---- commands ---- */
 
-static void take_command(struct link *link, const json_t *object)
+static void run_command(struct link *link, const json_t *object)
 {
     struct command command;
     struct error err;
@@ -130,7 +132,7 @@ static void take_command(struct link *link, const json_t *object)
     if (command_parse(object, &command, &err)) {
         int64_t seq = json_get_int(object, "seq", 0);
 
-        log_warn("a command of the server is ignored: %s", err.text);
+        log_warn("ignoring a command of the server: %s", err.text);
         if (seq > link->after)
             link->after = seq;
         return;
@@ -162,7 +164,7 @@ static void on_poll_reply(void *arg, const struct http_reply *reply)
     }
     outage_end(&link->outage, link->config->server);
     json_array_foreach (commands, i, item)
-        take_command(link, item);
+        run_command(link, item);
     if (link->is_polling_over)
         return;
     if (link->after == before && reply->seconds < QUICK_S) {
@@ -229,20 +231,20 @@ static void on_registered(struct link *link, const struct http_reply *reply)
     struct error err;
 
     if (!is_agent_id(agent)) {
-        on_failure(link, "its answer to the registration names no agent");
+        on_failure(link, "the answer to the registration names no agent");
         try_later(link);
         return;
     }
     outage_end(&link->outage, link->config->server);
     if (outbox_ack(link->outbox, acked < 0 ? 0 : (uint64_t)acked, &err)) {
-        on_other_past(link, err.text);
+        on_history_lost(link, err.text);
         return;
     }
     if (!link->was_registered)
         log_info("registered with %s as %s", link->config->server, link->config->name);
     memcpy(link->agent, agent, strlen(agent) + 1);
     link->was_registered = true;
-    link->held_since_ns = 0;
+    link->name_taken_ns = 0;
     link->lease_s = get_seconds(reply->body, "lease_s", 15);
     link->poll_s = get_seconds(reply->body, "poll_s", 5);
     link->after = 0;
@@ -259,26 +261,27 @@ static void fail_registration(struct link *link, const char *text)
     link->handlers.on_fatal(link->handlers.arg, text);
 }
 
-/* Its holder seems to be gone: perhaps an earlier life of this agent that left no key. */
+/* The server expects the name to be free soon. Its holder may be an earlier start of this
+ * agent whose key is lost. */
 static void wait_for_name(struct link *link, const char *detail)
 {
-    if (!link->is_waiting_told)
+    if (!link->is_wait_logged)
         log_warn("waiting for the name '%s': %s", link->config->name, detail);
-    link->is_waiting_told = true;
+    link->is_wait_logged = true;
     try_later(link);
 }
 
-/* The name is held. If it was ours, the holder may be ourselves: an earlier registration
- * whose lease has not passed. */
+/* Another agent holds the name. If this agent was registered, the holder may be its own
+ * earlier registration, whose lease has not expired; so retry for a lease. */
 static void on_name_held(struct link *link, const char *detail)
 {
     int64_t now = clock_monotonic_ns();
     char text[768];
 
     if (link->was_registered) {
-        if (link->held_since_ns == 0)
-            link->held_since_ns = now;
-        if (now - link->held_since_ns <
+        if (link->name_taken_ns == 0)
+            link->name_taken_ns = now;
+        if (now - link->name_taken_ns <
             scaled_s_to_ns(link->lease_s) + scaled_s_to_ns(5)) {
             on_failure(link, detail);
             try_later(link);
@@ -286,8 +289,8 @@ static void on_name_held(struct link *link, const char *detail)
         }
     }
     snprintf(text, sizeof(text),
-             "the name '%s' is held by another live agent at %s: %s (give this one "
-             "another name with --name)",
+             "the name '%s' is held by another live agent at %s: %s (choose another name "
+             "with --name)",
              link->config->name, link->config->server, detail);
     fail_registration(link, text);
 }
@@ -324,7 +327,8 @@ static void on_register_reply(void *arg, const struct http_reply *reply)
     case 404:
     case 413:
     case 422:
-        /* After a reconnect it may be a server that is being set up: keep the workers. */
+        /* After a reconnect the server may still be starting, so keep the workers and
+         * retry. */
         if (is_first) {
             on_register_refused(link, reply);
             return;
@@ -388,7 +392,7 @@ void link_stop_polling(struct link *link)
 {
     link->is_polling_over = true;
     if (link->agent[0] == '\0')
-        return; /* still registering: events may wait for that */
+        return; /* continue registering, as events may still have to be delivered */
     http_client_cancel(link->request);
     link->request = NULL;
     uv_timer_stop(&link->timer);
@@ -400,9 +404,9 @@ static void on_announce_reply(void *arg, const struct http_reply *reply)
 
     link->request = NULL;
     if (reply->status != 204)
-        log_debug("could not announce the leave: %s", reply->text);
+        log_debug("cannot announce the leave to the server: %s", reply->text);
     sender_set_agent(link->sender, link->agent);
-    link->handlers.on_told(link->handlers.arg);
+    link->handlers.on_announced(link->handlers.arg);
 }
 
 bool link_announce_leave(struct link *link, const char *reason)
@@ -411,7 +415,7 @@ bool link_announce_leave(struct link *link, const char *reason)
     json_t *body = json_pack("{s:s}", "reason", reason);
     char *text = body ? json_text(body) : NULL;
     struct http_request_params params = {
-        .method = "POST", .path = path, .body = text, .timeout_ms = TELL_MS};
+        .method = "POST", .path = path, .body = text, .timeout_ms = ANNOUNCE_MS};
 
     snprintf(path, sizeof(path), "/api/v1/agents/%s/leave", link->agent);
     if (text && link->agent[0] != '\0') {
@@ -419,8 +423,8 @@ bool link_announce_leave(struct link *link, const char *reason)
         http_client_cancel(link->request);
         link->request =
             http_client_send(link->client, &params, on_announce_reply, link, NULL);
-        /* Events wait: a signal to all processes of a job ends workers, too, and the
-         * server has to know why before it hears of these. */
+        /* Hold events back until the server knows the reason. A signal to all processes
+         * of a job also ends workers, whose exit events would arrive first. */
         if (link->request)
             sender_set_agent(link->sender, NULL);
     }
@@ -435,7 +439,7 @@ static void on_leave_reply(void *arg, const struct http_reply *reply)
 
     link->request = NULL;
     if (reply->status != 204 && reply->status != 404)
-        log_warn("could not deregister from %s: %s", link->config->server, reply->text);
+        log_warn("cannot deregister from %s: %s", link->config->server, reply->text);
     link->handlers.on_left(link->handlers.arg);
 }
 
@@ -457,7 +461,7 @@ void link_deregister(struct link *link)
         link->handlers.on_left(link->handlers.arg);
 }
 
-/* ---- making and ending it ---- */
+/* ---- creation and destruction ---- */
 
 static void create_parts(struct link *link, const struct link_params *params)
 {
@@ -472,7 +476,7 @@ static void create_parts(struct link *link, const struct link_params *params)
                                        .on_failure = on_failure,
                                        .on_acked = on_acked,
                                        .on_unknown = on_unknown,
-                                       .on_other_past = on_other_past,
+                                       .on_history_lost = on_history_lost,
                                        .arg = link};
 
     link->client = http_client_create(&client);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* link.h - the agent's side of docs/development/agent-protocol.md: registration, the long
- * poll for commands, events, and leaving; survives the server's absence */
+ * poll for commands, events and deregistration. It retries while the server is away. */
 #ifndef RINGBENCH_AGENT_LINK_LINK_H
 #define RINGBENCH_AGENT_LINK_LINK_H
 
@@ -17,24 +17,24 @@
 struct link;
 
 struct link_handlers {
-    json_t *(*cases)(void *arg); /* a new array: what we have workers of */
+    json_t *(*cases)(void *arg); /* a new array: the cases that have workers here */
     void (*on_registered)(void *arg, const char *local_ip);
     void (*on_command)(void *arg, const struct command *command);
     void (*on_acked)(void *arg);
-    /* The server does not have what it once acknowledged, so that its runs are not ours
-     * any more: stop every worker and forget the cases. Numbers start from 1 again. */
-    void (*on_other_past)(void *arg);
+    /* The server lost events that it had acknowledged, so its runs are no longer those of
+     * this agent. Stop every worker and forget the cases; events are numbered from 1. */
+    void (*on_history_lost)(void *arg);
     void (*on_fatal)(void *arg, const char *text); /* registering will never succeed */
-    void (*on_told)(void *arg); /* the announced leave is known, or can't be told */
-    void (*on_left)(void *arg); /* deregistered, or as good as that */
+    void (*on_announced)(void *arg); /* the announcement was answered, or failed */
+    void (*on_left)(void *arg);      /* the deregistration was answered, or failed */
     void *arg;
 };
 
-/* Everything is borrowed, for the link's life. */
+/* The link borrows everything here until it is destroyed. */
 struct link_params {
     uv_loop_t *loop;
-    struct curl_loop *shared; /* with other links; NULL: with none */
-    const char *from;         /* the address to connect from; or NULL: any */
+    struct curl_loop *shared; /* a curl loop shared with other links; NULL: its own */
+    const char *from;         /* the address to connect from; NULL: any */
     const struct agent_config *config;
     const char *version; /* of the agent */
     struct identity *identity;
@@ -46,25 +46,26 @@ struct link_params {
 struct link *link_create(const struct link_params *params);
 void link_destroy(struct link *link);
 
-/* Register, and from then on hold the poll and send events. */
+/* Register, then poll for commands and send events. */
 void link_start(struct link *link);
 
-/* The inventory has changed. */
+/* Register again because the inventory has changed. */
 void link_register_again(struct link *link);
 
 bool link_was_registered(const struct link *link);
 
-/* Events wait: now, or soon. */
+/* Send waiting events: immediately, or within a fraction of a second. */
 void link_kick(struct link *link);
 void link_kick_soon(struct link *link);
 
-/* Take no more commands; events are still sent. */
+/* Accept no more commands. Events are still sent. */
 void link_stop_polling(struct link *link);
 
-/* Tell the server why this agent will leave; on_told follows. False: it can't be told. */
+/* Announce the reason for leaving to the server; on_announced follows. Returns false if
+ * the agent is not registered or the request cannot start. */
 bool link_announce_leave(struct link *link, const char *reason);
 
-/* Say good-bye (with a deadline of 5 s), then on_left. Sends nothing after that. */
+/* Deregister with a deadline of 5 s, then call on_left. Sends nothing after that. */
 void link_deregister(struct link *link);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* outage.h - tell people once that the server is away, and once that it is back */
+/* outage.h - logs the loss of the server and its return, once each */
 #ifndef RINGBENCH_AGENT_LINK_OUTAGE_H
 #define RINGBENCH_AGENT_LINK_OUTAGE_H
 
@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 struct outage {
-    bool is_lost, was_ever_up, is_told;
-    int64_t since_ns, told_ns;
+    bool is_lost, was_ever_up, is_logged;
+    int64_t since_ns, logged_ns;
 };
 
 /* A request failed; `server` is its URL, `text` the reason. */

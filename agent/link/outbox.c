@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* outbox.c - every event on its way to the server */
+/* outbox.c - events that wait for the server */
 #include "agent/link/outbox.h"
 
 #include <assert.h>
@@ -24,8 +24,8 @@ struct outbox {
     struct spool *spool;
     struct outbox_handlers handlers;
     struct progress *progress;
-    size_t n_progress; /* lines that wait */
-    uint64_t replaced; /* number of the event that `replacement` stands for; 0: none */
+    size_t n_progress; /* waiting lines */
+    uint64_t replaced; /* number of the event that `replacement` replaces; 0: none */
     char *replacement;
 };
 
@@ -59,8 +59,8 @@ void outbox_destroy(struct outbox *outbox)
     free(outbox);
 }
 
-/* A line is the worker's text with the agent's keys put behind its opening brace; the
- * text itself is passed on byte for byte. */
+/* Insert the agent's keys after the opening brace of the worker's line. The rest of the
+ * line stays unchanged. */
 static int frame(struct buf *out, uint64_t seq, const struct case_id *id, int rank,
                  const char *line, size_t len)
 {
@@ -197,7 +197,7 @@ void outbox_batch_release(struct outbox_batch *batch)
     buf_release(&batch->body);
 }
 
-/* Progress that does not fit is dropped: the next is a second away. */
+/* Drop progress that does not fit; ranks report progress every second. */
 static void take_progress(struct outbox *outbox, struct buf *body)
 {
     for (struct progress *p = outbox->progress; p; p = p->next) {
@@ -218,7 +218,7 @@ int outbox_take_batch(struct outbox *outbox, int64_t max_lines,
 {
     uint64_t oldest = spool_acked(outbox->spool) + 1;
 
-    /* Else what was refused would stay in front of the queue for ever. */
+    /* Otherwise the refused event would block the queue forever. */
     assert(!outbox->replaced || outbox->replaced >= oldest);
     buf_clear(&batch->body);
     batch->last = 0;
@@ -250,7 +250,7 @@ int outbox_ack(struct outbox *outbox, uint64_t seq, struct error *err)
     return 0;
 }
 
-/* The refused line's own place: its case and rank, so that the log finds its run. */
+/* Read the refused event for its case and rank, so that the log line goes to its run. */
 static json_t *read_refused(struct outbox *outbox, uint64_t seq)
 {
     struct buf text;
@@ -281,7 +281,7 @@ void outbox_replace(struct outbox *outbox, uint64_t seq, const char *why)
              json_get_str(refused, "type", ""), why);
     if (!again)
         log_error("run %s, rank %d: %s", run, rank, text);
-    /* The run itself may be what the server wants nothing of from this node. */
+    /* The server may refuse the run itself, so the second replacement names no run. */
     if (again)
         rank = CASE_NO_RANK;
     else

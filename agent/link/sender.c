@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sender.c - post the outbox to the server */
+/* sender.c - posts the events of the outbox to the server */
 #include "agent/link/sender.h"
 
 #include <assert.h>
@@ -12,7 +12,7 @@
 #include "common/base/memory.h"
 #include "common/base/time_scale.h"
 
-#define PROGRESS_MS 200 /* ranks report together: one request for all of them */
+#define PROGRESS_MS 200 /* ranks report together, so that one request has all of them */
 #define NO_LIMIT INT64_MAX
 
 struct sender {
@@ -22,8 +22,8 @@ struct sender {
     char *path; /* NULL: not registered */
     struct http_request *request;
     int64_t lines;     /* stored events in the request */
-    uint64_t last;     /* the last of them */
-    int64_t max_lines; /* falls when the server refuses a batch, to find the culprit */
+    uint64_t last;     /* sequence number of the last one */
+    int64_t max_lines; /* halved when the server refuses a batch, to find the event */
     uv_timer_t timer;
     bool is_backing_off;
     struct backoff backoff;
@@ -55,7 +55,8 @@ void sender_kick(struct sender *sender)
 {
     if (!sender->path || sender->request || sender->is_backing_off)
         return;
-    /* On the next turn of the loop, so that what comes in this one goes together. */
+    /* Send in the next iteration of the loop, so that one batch has all events of this
+     * one. */
     uv_timer_start(&sender->timer, on_timer, 0, 0);
 }
 
@@ -66,7 +67,7 @@ void sender_kick_soon(struct sender *sender)
     uv_timer_start(&sender->timer, on_timer, PROGRESS_MS, 0);
 }
 
-static void go_on(struct sender *sender)
+static void send_rest(struct sender *sender)
 {
     if (outbox_has_stored(sender->outbox))
         sender_kick(sender);
@@ -74,20 +75,21 @@ static void go_on(struct sender *sender)
         sender_kick_soon(sender);
 }
 
-/* Take what the server says it has. False when it contradicts what we know. */
-static bool take_acked(struct sender *sender, const struct http_reply *reply)
+/* Apply the acknowledgement in a reply. Returns false if it is missing or contradicts the
+ * spool. */
+static bool apply_acked(struct sender *sender, const struct http_reply *reply)
 {
     int64_t acked = json_get_int(reply->body, "acked", -1);
     struct error err;
 
     if (acked < 0) {
         sender->handlers.on_failure(sender->handlers.arg,
-                                    "its answer to events has no 'acked'");
+                                    "the answer to a batch of events has no 'acked'");
         back_off(sender);
         return false;
     }
     if (outbox_ack(sender->outbox, (uint64_t)acked, &err)) {
-        sender->handlers.on_other_past(sender->handlers.arg, err.text);
+        sender->handlers.on_history_lost(sender->handlers.arg, err.text);
         return false;
     }
     return true;
@@ -98,10 +100,10 @@ static void on_stored(struct sender *sender, const struct http_reply *reply)
     uint64_t before = outbox_acked(sender->outbox);
 
     sender->handlers.on_answer(sender->handlers.arg);
-    if (!take_acked(sender, reply))
+    if (!apply_acked(sender, reply))
         return;
     if (sender->lines > 0 && outbox_acked(sender->outbox) == before) {
-        back_off(sender); /* it took nothing: don't spin */
+        back_off(sender); /* the server stored nothing, so avoid a busy loop */
         return;
     }
     backoff_reset(&sender->backoff);
@@ -110,11 +112,11 @@ static void on_stored(struct sender *sender, const struct http_reply *reply)
     else
         sender->max_lines = NO_LIMIT;
     sender->handlers.on_acked(sender->handlers.arg);
-    go_on(sender);
+    send_rest(sender);
 }
 
-/* The server refuses the content. Were it sent again and again, nothing behind it would
- * ever arrive: find the one event and send a note in its place. */
+/* The server refuses the content of a batch. A refused event would block all later ones,
+ * so find it by halving the batch and replace it by a log line. */
 static void on_refused(struct sender *sender, const struct http_reply *reply)
 {
     sender->handlers.on_answer(sender->handlers.arg);
@@ -128,7 +130,7 @@ static void on_refused(struct sender *sender, const struct http_reply *reply)
 static void on_gap(struct sender *sender, const struct http_reply *reply)
 {
     sender->handlers.on_answer(sender->handlers.arg);
-    if (take_acked(sender, reply)) {
+    if (apply_acked(sender, reply)) {
         sender->handlers.on_acked(sender->handlers.arg);
         back_off(sender);
     }
@@ -170,7 +172,7 @@ static int post(struct sender *sender, const struct outbox_batch *batch,
                                          .body = batch->body.data,
                                          .body_len = batch->body.len};
 
-    /* One at a time: what comes later must not be stored before it. */
+    /* Only one request at a time keeps events in order. */
     assert(!sender->request);
     sender->lines = batch->lines;
     sender->last = batch->last;
@@ -204,7 +206,7 @@ void sender_set_agent(struct sender *sender, const char *agent)
     sender->is_backing_off = false;
     if (agent && asprintf(&sender->path, "/api/v1/agents/%s/events", agent) < 0)
         memory_out("a path");
-    go_on(sender);
+    send_rest(sender);
 }
 
 struct sender *sender_create(uv_loop_t *loop, struct http_client *client,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sender.h - post the outbox to the server: one request at a time, in order */
+/* sender.h - posts the events of the outbox to the server in order, one request at a time
+ */
 #ifndef RINGBENCH_AGENT_LINK_SENDER_H
 #define RINGBENCH_AGENT_LINK_SENDER_H
 
@@ -12,12 +13,12 @@
 struct sender;
 
 struct sender_handlers {
-    void (*on_answer)(void *arg);                    /* the server is there */
-    void (*on_failure)(void *arg, const char *text); /* it is not, or not able */
-    void (*on_acked)(void *arg);                     /* events have been acknowledged */
-    void (*on_unknown)(void *arg); /* it does not know us: register again */
-    /* What it has of our events contradicts what we know; see spool_ack. */
-    void (*on_other_past)(void *arg, const char *text);
+    void (*on_answer)(void *arg);                    /* the server answered */
+    void (*on_failure)(void *arg, const char *text); /* no answer, or a server error */
+    void (*on_acked)(void *arg);                     /* the server acknowledged events */
+    void (*on_unknown)(void *arg); /* the server does not know this agent */
+    /* The server's acknowledgement contradicts the spool; see spool_ack. */
+    void (*on_history_lost)(void *arg, const char *text);
     void *arg;
 };
 
@@ -26,10 +27,10 @@ struct sender *sender_create(uv_loop_t *loop, struct http_client *client,
                              const struct sender_handlers *handlers);
 void sender_destroy(struct sender *sender);
 
-/* Send as this agent from now on; NULL: send nothing until told again. */
+/* Send events as this agent from now on. NULL: hold them back until the next call. */
 void sender_set_agent(struct sender *sender, const char *agent);
 
-/* There is something to send: now, or within a fraction of a second. */
+/* Send waiting events: immediately, or within PROGRESS_MS. */
 void sender_kick(struct sender *sender);
 void sender_kick_soon(struct sender *sender);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* spool.c - unacknowledged event lines, in memory and on disk
  *
- * Lines from `first` to before `stored` are rows of a database, those from there to
- * before `next` wait in memory. spool_flush moves what waits into the database in one
- * transaction. Events that are acknowledged before never touch the disk. */
+ * Lines `first` to `stored` - 1 are rows of a database. Lines `stored` to `next` - 1 wait
+ * in memory until spool_flush moves them into the database in one transaction. A line
+ * that is acknowledged before that never touches the disk. */
 #include "agent/link/spool.h"
 
 #include <assert.h>
@@ -23,9 +23,9 @@
 
 #define NAME "events.db"
 #define WAITING_MAX ((size_t)256 * 1024 * 1024)
-/* One process has the file to itself, which also locks the directory. The lock comes with
- * the first transaction that asks for it, and stays. Nothing is synced: the file outlives
- * a killed agent, not a loss of power. */
+/* BEGIN EXCLUSIVE locks the file, and the locking mode keeps the lock; it also serves as
+ * the directory's lock. Nothing is synced, because the file needs to survive the agent's
+ * death but not a power failure. */
 #define SETUP                                                                            \
     "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = TRUNCATE; "                  \
     "PRAGMA synchronous = OFF; BEGIN EXCLUSIVE; "                                        \
@@ -33,17 +33,18 @@
     "COMMIT"
 
 struct spool {
-    char *dir; /* NULL: all lines wait in memory, and that is where they belong */
+    char *dir; /* NULL: the spool is in memory only */
     int dir_fd;
-    bool is_dir_ours;
-    /* An earlier agent's: nobody knows yet how far the server has acknowledged it. */
+    bool is_dir_ours; /* spool_open made the directory */
+    /* The file is from an earlier agent, and the server has not yet reported which of its
+     * events it has. */
     bool is_resumed;
     bool is_blocked; /* the latest flush failed */
     sqlite3 *db;
     uint64_t first;  /* the oldest line that is not acknowledged */
     uint64_t stored; /* the first line that is not in the database */
-    uint64_t next;   /* the next line to come */
-    bool has_old;    /* the database has rows besides those from `first` to `stored` */
+    uint64_t next;   /* the number of the next line */
+    bool has_old;    /* the database also has rows outside `first` to `stored` - 1 */
     struct buf waiting;
 };
 
@@ -75,36 +76,37 @@ static int make_dir(struct spool *spool, const char *dir, struct error *err)
     if (mkdir(dir, 0700) == 0)
         spool->is_dir_ours = true;
     else if (errno != EEXIST)
-        return error_set_errno(err, ERROR_IO, errno, "can't make spool directory %s",
-                               dir);
+        return error_set_errno(err, ERROR_IO, errno,
+                               "cannot create the spool directory %s", dir);
     spool->dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (spool->dir_fd < 0 || fstat(spool->dir_fd, &st))
-        return error_set_errno(err, ERROR_IO, errno, "can't open spool directory %s",
+        return error_set_errno(err, ERROR_IO, errno, "cannot open the spool directory %s",
                                dir);
     if (st.st_uid != geteuid())
         return error_set(err, ERROR_INVALID,
-                         "spool directory %s belongs to user %u, not to this agent's",
-                         dir, (unsigned)st.st_uid);
+                         "the spool directory %s belongs to user %u, but the agent runs "
+                         "as user %u",
+                         dir, (unsigned)st.st_uid, (unsigned)geteuid());
     if (st.st_mode & (S_IWGRP | S_IWOTH))
-        return error_set(err, ERROR_INVALID,
-                         "spool directory %s can be written by others: chmod 700 it",
-                         dir);
+        return error_set(
+            err, ERROR_INVALID,
+            "other users can write to the spool directory %s (fix: chmod 700)", dir);
     shared = fstatfs(spool->dir_fd, &fs) ? NULL : spool_shared_system(fs.f_type);
     if (shared)
         return error_set(
             err, ERROR_INVALID,
-            "spool directory %s is on %s, which nodes share: name a local one "
-            "with --spool-dir",
+            "the spool directory %s is on %s, a shared file system: choose a local "
+            "directory with --spool-dir",
             dir, shared);
     if (!realpath(dir, path))
-        return error_set_errno(err, ERROR_IO, errno, "spool directory %s", dir);
+        return error_set_errno(err, ERROR_IO, errno, "the spool directory %s", dir);
     spool->dir = memory_text(path, "a path");
     return 0;
 }
 
 static int fail(const struct spool *spool, const char *doing, struct error *err)
 {
-    return error_set(err, ERROR_IO, "can't %s %s/" NAME ": %s", doing, spool->dir,
+    return error_set(err, ERROR_IO, "cannot %s %s/" NAME ": %s", doing, spool->dir,
                      sqlite3_errmsg(spool->db));
 }
 
@@ -116,7 +118,7 @@ static sqlite3_stmt *prepare(const struct spool *spool, const char *sql)
     return statement;
 }
 
-/* Where an agent that was killed has stopped. */
+/* Read the range of lines that a killed agent left. */
 static int resume(struct spool *spool, struct error *err)
 {
     sqlite3_stmt *range = prepare(spool, "SELECT min(seq), max(seq) FROM event");
@@ -169,9 +171,9 @@ static int open_events(struct spool *spool, struct error *err)
     snprintf(path, sizeof(path), "%s/" NAME, spool->dir);
     spool->is_resumed = stat(path, &st) == 0 && st.st_size > 0;
     status = open_database(spool, path);
-    /* A loss of power may leave this. It must not keep the node from starting. */
+    /* A power failure may damage the file, which must not prevent the agent's start. */
     if (status == SQLITE_NOTADB || status == SQLITE_CORRUPT) {
-        log_error("%s is damaged, as after a loss of power: the events in it are lost",
+        log_error("%s is damaged (a power failure can cause this): its events are lost",
                   path);
         sqlite3_close(spool->db);
         remove_files(spool);
@@ -183,9 +185,10 @@ static int open_events(struct spool *spool, struct error *err)
                          spool->dir);
     if (status != SQLITE_OK)
         return fail(spool, "open", err);
-    /* An agent that was just leaving has removed the file meanwhile. */
+    /* An agent that was leaving may have removed the file between open and lock. */
     if (stat(path, &st))
-        return error_set(err, ERROR_CONFLICT, "spool directory %s is not at rest",
+        return error_set(err, ERROR_CONFLICT,
+                         "another agent is leaving the spool directory %s: start again",
                          spool->dir);
     return resume(spool, err);
 }
@@ -225,7 +228,8 @@ void spool_close(struct spool *spool)
     if (!spool)
         return;
     if (spool->dir && spool_flush(spool, NULL) == 0 && spool_count(spool) == 0) {
-        /* While it is locked; its journal goes with the mode. */
+        /* Remove the file while it is locked. The journal mode MEMORY closes its journal.
+         */
         sqlite3_exec(spool->db, "PRAGMA journal_mode = MEMORY", NULL, NULL, NULL);
         remove_files(spool);
     }
@@ -234,7 +238,7 @@ void spool_close(struct spool *spool)
     release(spool);
 }
 
-/* ---- what it holds ---- */
+/* ---- state ---- */
 
 const char *spool_dir(const struct spool *spool)
 {
@@ -261,7 +265,7 @@ bool spool_is_blocked(const struct spool *spool)
     return spool->is_blocked;
 }
 
-bool spool_wants_flush(const struct spool *spool)
+bool spool_needs_flush(const struct spool *spool)
 {
     return spool->dir && (spool->waiting.len > 0 || spool->has_old);
 }
@@ -273,13 +277,14 @@ int spool_append(struct spool *spool, const char *line, size_t len, struct error
 
     if (buf_append(waiting, line, len) || buf_append(waiting, "\n", 1)) {
         waiting->len = before;
-        return error_set(err, ERROR_MEMORY, "no memory for another event");
+        return error_set(err, ERROR_MEMORY, "%zu MiB of events already wait in memory",
+                         WAITING_MAX >> 20);
     }
     spool->next++;
     return 0;
 }
 
-/* Whole lines among the first max_lines of data: how many, and their length in *len. */
+/* Count the complete lines in data, up to max_lines. Their length goes to *len. */
 static int64_t count_lines(const char *data, size_t size, int64_t max_lines, size_t *len)
 {
     int64_t n = 0;
@@ -297,7 +302,7 @@ static int64_t count_lines(const char *data, size_t size, int64_t max_lines, siz
     return n;
 }
 
-/* Forget n lines of those that wait. */
+/* Forget the first n waiting lines. */
 static void drop_waiting(struct spool *spool, uint64_t n)
 {
     size_t len;
@@ -331,7 +336,7 @@ static int insert_waiting(const struct spool *spool)
     return status == SQLITE_DONE ? 0 : -1;
 }
 
-/* Lines that are acknowledged, or from before a reset. */
+/* Delete lines that are acknowledged or precede a reset. */
 static int delete_old(const struct spool *spool)
 {
     sqlite3_stmt *statement =
@@ -349,7 +354,7 @@ static int delete_old(const struct spool *spool)
 
 int spool_flush(struct spool *spool, struct error *err)
 {
-    if (!spool_wants_flush(spool))
+    if (!spool_needs_flush(spool))
         return 0;
     if (sqlite3_exec(spool->db, "BEGIN", NULL, NULL, NULL) || delete_old(spool) ||
         insert_waiting(spool) || sqlite3_exec(spool->db, "COMMIT", NULL, NULL, NULL)) {
@@ -406,7 +411,7 @@ static int64_t read_waiting_lines(struct spool *spool, size_t max_bytes,
     if (n == 0)
         n = count_lines(waiting->data, waiting->len, 1, &len);
     if (buf_append(out, waiting->data, len))
-        return error_set(err, ERROR_MEMORY, "no memory for a batch of events");
+        return error_set(err, ERROR_MEMORY, "out of memory for a batch of events");
     return n;
 }
 
@@ -439,14 +444,13 @@ void spool_each(const struct spool *spool, void (*fn)(void *arg, const char *lin
 
 int spool_ack(struct spool *spool, uint64_t seq, struct error *err)
 {
-    /* The killed agent had sent lines that it had not written yet. */
+    /* The killed agent had sent lines that it had not yet written to disk. */
     if (spool->is_resumed && seq >= spool->next && spool->waiting.len == 0)
         spool->stored = spool->next = seq + 1;
     spool->is_resumed = false;
     if (seq + 1 < spool->first || seq >= spool->next)
         return error_set(err, ERROR_INVALID,
-                         "the server has events up to %llu, this agent those from %llu "
-                         "to %llu",
+                         "the server has events up to %llu, this agent has %llu to %llu",
                          (unsigned long long)seq, (unsigned long long)spool->first,
                          (unsigned long long)spool->next - 1);
     spool->has_old = spool->has_old || spool->first < spool->stored;
@@ -464,5 +468,5 @@ void spool_reset(struct spool *spool)
     spool->first = spool->stored = spool->next = 1;
     spool->is_resumed = spool->is_blocked = false;
     spool->has_old = true;
-    spool_flush(spool, NULL); /* a later one does it where this one fails */
+    spool_flush(spool, NULL); /* if it fails, a later flush deletes the rows */
 }

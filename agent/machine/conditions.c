@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* conditions.c - under which conditions this node runs its ranks of a case */
+/* conditions.c - samples the machine before and after a case */
 #include "agent/machine/conditions.h"
 
 #include <math.h>
@@ -12,19 +12,20 @@
 #include "common/base/memory.h"
 #include "common/result/conditions.h"
 
-/* The kernel counts CPU time by ticks: shorter, and one of them would make the figure. */
+/* The kernel counts CPU time in ticks. In a shorter time a single tick would dominate the
+ * figure. */
 #define SECONDS_LEAST 0.2
 #define TICKS_LEAST 100.0
 
 struct conditions {
     char *cpus;
-    json_t *bind; /* NULL: ranks are not placed here */
+    json_t *bind; /* the event's member `bind`, or NULL */
     bool is_alone;
     struct machine_sample before;
     int64_t ranks_us, involuntary_most;
-    double told[CONDITION_COUNT]; /* by the ranks; NAN: they did not */
+    double reported[CONDITION_COUNT]; /* by the ranks; NAN: not reported */
     struct ports ports;
-    struct port_bytes carried[PORTS_MAX]; /* before */
+    struct port_bytes carried[PORTS_MAX]; /* before the case */
 };
 
 struct conditions *conditions_begin(const char *cpus, json_t *bind, bool is_alone)
@@ -36,7 +37,7 @@ struct conditions *conditions_begin(const char *cpus, json_t *bind, bool is_alon
     conditions->bind = json_incref(bind);
     conditions->is_alone = is_alone;
     for (int i = 0; i < CONDITION_COUNT; i++)
-        conditions->told[i] = (double)NAN;
+        conditions->reported[i] = (double)NAN;
     machine_sample_read("", cpus, &conditions->before);
     ports_open(&conditions->ports, "");
     ports_read(&conditions->ports, conditions->carried);
@@ -51,7 +52,7 @@ void conditions_add_rank(struct conditions *conditions, int64_t cpu_us,
         conditions->involuntary_most = involuntary;
 }
 
-static void keep_least(double *least, const json_t *value)
+static void keep_smallest(double *least, const json_t *value)
 {
     if (json_is_number(value) && !(*least <= json_number_value(value)))
         *least = json_number_value(value);
@@ -64,12 +65,12 @@ void conditions_add_done(struct conditions *conditions, const json_t *done)
     const json_t *cpu = json_object_get(clocks, "cpu_mhz");
     const json_t *gpu = json_object_get(clocks, "gpu_mhz");
     const json_t *slowed = json_object_get(clocks, "gpu_slowed");
-    double *out = conditions->told;
+    double *out = conditions->reported;
 
-    keep_least(&out[CONDITION_CPU_MHZ_FIRST], json_array_get(cpu, 0));
-    keep_least(&out[CONDITION_CPU_MHZ_LAST], json_array_get(cpu, 1));
-    keep_least(&out[CONDITION_GPU_MHZ_FIRST], json_array_get(gpu, 0));
-    keep_least(&out[CONDITION_GPU_MHZ_LAST], json_array_get(gpu, 1));
+    keep_smallest(&out[CONDITION_CPU_MHZ_FIRST], json_array_get(cpu, 0));
+    keep_smallest(&out[CONDITION_CPU_MHZ_LAST], json_array_get(cpu, 1));
+    keep_smallest(&out[CONDITION_GPU_MHZ_FIRST], json_array_get(gpu, 0));
+    keep_smallest(&out[CONDITION_GPU_MHZ_LAST], json_array_get(gpu, 1));
     if (json_is_boolean(slowed) && isnan(out[CONDITION_GPU_SLOWED]))
         out[CONDITION_GPU_SLOWED] = 0.0;
     out[CONDITION_GPU_SLOWED] += json_is_true(slowed);
@@ -78,7 +79,7 @@ void conditions_add_done(struct conditions *conditions, const json_t *done)
     out[CONDITION_NVLINK_BYTES] += (double)json_integer_value(links);
 }
 
-/* What was counted in between, per `whole`; NAN where it was not counted. */
+/* The increase of a counter divided by `whole`, or NAN if there is no counter. */
 static double share(int64_t before, int64_t after, double whole)
 {
     return before < 0 || after < before || whole <= 0.0
@@ -99,7 +100,7 @@ static void fill(const struct conditions *conditions, const struct machine_sampl
 
     out[CONDITION_SECONDS] = seconds;
     out[CONDITION_RANKS] = ranks;
-    /* The kernel counts both in other ways: by ticks, and exactly. */
+    /* The difference may be negative: `busy` is counted in ticks, `ranks` exactly. */
     out[CONDITION_OTHERS] =
         conditions->is_alone && !isnan(busy) ? fmax(busy - ranks, 0.0) : (double)NAN;
     out[CONDITION_STEAL] = ticks < TICKS_LEAST
@@ -116,7 +117,6 @@ static void fill(const struct conditions *conditions, const struct machine_sampl
     out[CONDITION_THERMAL] = share(before->thermal, after->thermal, 1.0);
 }
 
-/* `values` as an event. */
 static json_t *event_of(const struct conditions *conditions,
                         const double values[CONDITION_COUNT])
 {
@@ -131,7 +131,7 @@ static json_t *event_of(const struct conditions *conditions,
 static void set_first(const struct conditions *conditions, double out[CONDITION_COUNT])
 {
     for (int i = 0; i < CONDITION_COUNT; i++)
-        out[i] = conditions->told[i];
+        out[i] = conditions->reported[i];
     out[CONDITION_LOAD] = conditions->before.load;
 }
 
@@ -143,8 +143,9 @@ json_t *conditions_first_event(const struct conditions *conditions)
     return event_of(conditions, values);
 }
 
-/* The ports that have carried something since the case began; NULL: this node shows no
- * ports. */
+/* The ports that have carried bytes since the start of the case; NULL if no port is
+ * known.
+ */
 static json_t *ports_json(struct conditions *conditions)
 {
     struct port_bytes now[PORTS_MAX];

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* conditions.h - under which conditions this node runs its ranks of a case: what they are
- * bound to, what the machine did beside them (common/result/conditions.h), and what its
- * network ports carried
+/* conditions.h - samples the machine before and after a case: the binding of ranks, other
+ * load (common/result/conditions.h) and the bytes of network ports
  *
- * Looked at before the first rank is started and after the last has ended, never while
- * they measure. */
+ * Samples are taken before the first rank starts and after the last one ends, never
+ * during a measurement. */
 #ifndef RINGBENCH_AGENT_MACHINE_CONDITIONS_H
 #define RINGBENCH_AGENT_MACHINE_CONDITIONS_H
 
@@ -14,22 +13,21 @@
 
 struct conditions;
 
-/* From now on. cpus: those that the ranks may run on ("0,2-3"); bind: what they are bound
- * to, or NULL where nothing is to be said of that; is_alone: no ranks but these are to be
- * expected on them, so that the rest of their time is others'. It is there until this
- * process ends. */
+/* Take the first sample. `cpus` lists the CPUs that the ranks may use ("0,2-3"). `bind`
+ * is the event's member `bind`, or NULL. is_alone means that no other ranks use these
+ * CPUs, so all other CPU time on them is foreign load. The object is never freed. */
 struct conditions *conditions_begin(const char *cpus, json_t *bind, bool is_alone);
 
-/* A rank has ended: the CPU time that it used, how often it was taken off its core. */
+/* A rank has ended. `involuntary` counts its involuntary context switches. */
 void conditions_add_rank(struct conditions *conditions, int64_t cpu_us,
                          int64_t involuntary);
 
-/* A rank's event `done`: its `clocks` {"cpu_mhz": [first, last], "gpu_mhz": [first,
- * last], "gpu_slowed": true} and its `nvlink_bytes`. Each may be absent. */
+/* Read a rank's event `done`: `clocks` {"cpu_mhz": [first, last], "gpu_mhz": [first,
+ * last], "gpu_slowed": true} and `nvlink_bytes`. Each may be absent. */
 void conditions_add_done(struct conditions *conditions, const json_t *done);
 
-/* A new event `conditions` (docs/development/agent-protocol.md): as it began, or with all
- * that came about since. */
+/* A new event `conditions` (docs/development/agent-protocol.md): at the start of the
+ * case, and with all differences at its end. */
 json_t *conditions_first_event(const struct conditions *conditions);
 json_t *conditions_last_event(struct conditions *conditions);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* host_file.c - small text files of /proc and /sys */
+/* host_file.c - reads small text files of /proc and /sys */
 #include "agent/machine/host_file.h"
 
 #include <limits.h>
@@ -28,7 +28,7 @@ bool host_file_line(const char *root, const char *path, char *line, size_t size)
     return has_line;
 }
 
-/* The value in the line, or NULL if it is another key's. */
+/* The value in the line, or NULL if the line has another key. */
 static char *match(char *line, const char *key, char separator)
 {
     size_t len = strlen(key);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* host_file.h - small text files of /proc and /sys */
+/* host_file.h - reads small text files of /proc and /sys */
 #ifndef RINGBENCH_AGENT_MACHINE_HOST_FILE_H
 #define RINGBENCH_AGENT_MACHINE_HOST_FILE_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Open root + path for reading; NULL if that is not possible. */
+/* Open root + path for reading. Returns NULL on failure. */
 FILE *host_file_open(const char *root, const char *path);
 
 /* Read the first line, without its newline. False if there is none. */
@@ -17,7 +17,7 @@ bool host_file_line(const char *root, const char *path, char *line, size_t size)
 bool host_file_value(const char *root, const char *path, const char *key, char separator,
                      char *value, size_t size);
 
-/* This process's cgroup of version 2, "" for the topmost one; false: there is none. */
+/* This process's cgroup of version 2, "" for the root. Returns false if there is none. */
 bool host_file_cgroup(const char *root, char *path, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ports.c - how many bytes the network ports of this machine have carried so far */
+/* ports.c - byte counters of this machine's network ports */
 #include "agent/machine/ports.h"
 
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 
 #define NET_MAX 16
 #define TEXT_MAX ((size_t)128 << 10)
-#define COLUMNS 16 /* of /proc/net/dev; the first is received, the ninth sent */
+#define COLUMNS 16 /* of /proc/net/dev; the first is bytes received, the ninth sent */
 #define COLUMN_SENT 8
 
 static const char *const kind_names[PORT_KINDS] = {[PORT_INFINIBAND] = "infiniband",
@@ -35,7 +35,7 @@ static int open_below(const char *folder, const char *file)
     return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* The beginning of a small file, as text; "" where there is none. */
+/* The beginning of a small file as text, or "" if it cannot be read. */
 static const char *read_text(int fd, char *text, size_t size)
 {
     ssize_t n = fd < 0 ? -1 : pread(fd, text, size - 1, 0);
@@ -57,7 +57,7 @@ static bool is_below(const char *folder, const char *file, const char *what)
 
 /* ---- RDMA ---- */
 
-/* Both counters of a port, or neither. */
+/* Open both counters of a port, or none. */
 static bool open_counters(const char *folder, const char *sent, const char *received,
                           struct port *port)
 {
@@ -72,7 +72,7 @@ static bool open_counters(const char *folder, const char *sent, const char *rece
     return false;
 }
 
-/* The IBTA's counters are of words of four octets; EFA has its own. */
+/* The IBTA's counters have a unit of four bytes. EFA has its own counters. */
 static bool open_rdma(const char *folder, struct port *port)
 {
     if (open_counters(folder, "counters/port_xmit_data", "counters/port_rcv_data",
@@ -88,7 +88,8 @@ static bool open_rdma(const char *folder, struct port *port)
     return open_counters(folder, "hw_counters/tx_bytes", "hw_counters/rx_bytes", port);
 }
 
-/* "/sys/class/infiniband/mlx5_1/ports/2" is "mlx5_1/2", of a first port "mlx5_1". */
+/* Name port 2 in "/sys/class/infiniband/mlx5_1/ports/2" "mlx5_1/2", and port 1 "mlx5_1".
+ */
 static void name_rdma(const char *folder, char name[PORT_NAME_MAX])
 {
     const char *number = strrchr(folder, '/') + 1;
@@ -121,7 +122,7 @@ static void find_rdma(struct ports *ports, const char *root)
 
 /* ---- Network devices ---- */
 
-/* All of /proc/net/dev, which has as many lines as there are devices. */
+/* Read all of /proc/net/dev, which may need several reads. */
 static void read_net(struct ports *ports)
 {
     size_t len = 0;
@@ -134,7 +135,8 @@ static void read_net(struct ports *ports)
     ports->text[len] = '\0';
 }
 
-/* The next device's line: its name, and *numbers behind the colon; NULL: none. */
+/* Parse the next device's line. Returns its name, with the text after the colon in
+ * *numbers; NULL at the end. */
 static char *next_device(char **at, char **numbers)
 {
     while (*at && **at) {
@@ -172,13 +174,13 @@ static bool has_path(const char *root, const char *folder, const char *name,
            access(path, F_OK) == 0;
 }
 
-/* Whether it is hardware, or a virtual machine's. */
+/* Whether a network device is hardware, possibly a virtual machine's. */
 static bool is_own(const char *root, const char *name)
 {
     return has_path(root, "net", name, "", "");
 }
 
-/* IP over InfiniBand: the port that it goes by. */
+/* The InfiniBand port that carries a device of IP over InfiniBand, or -1. */
 static int below_of(const struct ports *ports, const char *root, const char *name)
 {
     for (int i = 0; i < ports->n; i++) {
@@ -226,7 +228,7 @@ static void find_devices(struct ports *ports, const char *root)
             add_device(ports, root, name);
 }
 
-/* ---- All of them ---- */
+/* ---- All ports ---- */
 
 void ports_open(struct ports *ports, const char *root)
 {

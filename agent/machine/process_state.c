@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* process_state.c - what the kernel does with a process, by /proc */
+/* process_state.c - the state of a process in /proc */
 #include "agent/machine/process_state.h"
 
 #include <dirent.h>
@@ -10,7 +10,7 @@
 
 #define THREADS_MAX 256
 
-/* Behind the command's name, which may have any character. */
+/* The state follows the command's name, which may contain any character. */
 static char state_of(const char *task)
 {
     char path[64], line[512];

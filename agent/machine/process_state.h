@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* process_state.h - what the kernel does with a process, by /proc: for one that cannot
- * speak for itself */
+/* process_state.h - the state of a process in /proc, for a process that may hang */
 #ifndef RINGBENCH_AGENT_MACHINE_PROCESS_STATE_H
 #define RINGBENCH_AGENT_MACHINE_PROCESS_STATE_H
 
@@ -8,11 +7,11 @@
 #include <sys/types.h>
 
 struct process_state {
-    char state[2]; /* as proc(5) has it: "T" stopped, "D" in the kernel; "": not known */
-    char kernel[64]; /* with "D" the kernel's function, "" where it is not told */
+    char state[2];   /* as in proc(5): "T" stopped, "D" in the kernel; "": unknown */
+    char kernel[64]; /* with "D" the kernel's function; "": unknown */
 };
 
-/* A thread in state D speaks for its process, else the first thread does. */
+/* Read the state of the first thread, or "D" if any thread is in state D. */
 void process_state_read(pid_t pid, struct process_state *out);
 
 #endif

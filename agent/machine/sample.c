@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sample.c - what the kernel has counted on this machine since it was started */
+/* sample.c - reads the kernel's counters of load, pressure and throttling */
 #include "agent/machine/sample.h"
 
 #include <inttypes.h>
@@ -30,7 +30,7 @@ static bool is_listed(const char *cpus, unsigned cpu)
     return false;
 }
 
-/* "cpu3 ..." of a CPU that is meant. Guests' time is in USER and NICE already. */
+/* Add a line "cpu3 ..." if that CPU is listed. USER and NICE include the guests' time. */
 static void add_cpu(const char *line, const char *cpus, struct machine_sample *sample)
 {
     int64_t times[TIMES] = {0};
@@ -84,7 +84,7 @@ static double read_load(const char *root)
                                                                      : (double)NAN;
 }
 
-/* Only some CPUs count it. */
+/* Only some CPU models have this counter. */
 static int64_t read_thermal(const char *root, const char *cpus)
 {
     unsigned cpu, last;
@@ -107,7 +107,8 @@ static int64_t read_thermal(const char *root, const char *cpus)
 
 /* ---- quotas ---- */
 
-/* What a cgroup's own quota has held back, in us; -1: it counts none. */
+/* The time in us for which a cgroup's own quota throttled it; -1 if there is no counter.
+ */
 static int64_t read_throttled(const char *root, const char *cgroup)
 {
     char path[PATH_MAX], line[128];
@@ -124,7 +125,8 @@ static int64_t read_throttled(const char *root, const char *cgroup)
     return us;
 }
 
-/* A quota may be set at any level above; each counts what it held back itself. */
+/* Sum over the cgroup and its ancestors, because each may have a quota and counts only
+ * its own throttling. */
 static int64_t read_quota(const char *root)
 {
     char cgroup[PATH_MAX / 2];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* case_document.c - a case as ringbench-case gets it */
+/* case_document.c - builds the document that starts a case in ringbench-case */
 #include "agent/process/case_document.h"
 
 #include <dirent.h>
@@ -12,8 +12,8 @@
 #include "common/ncclog/nccl_conf.h"
 #include "common/spec/command_template.h"
 
-/* What NCCL reads, and what it writes and which rank does: of NCCL 2.18 to 2.30,
- * src/graph/topo.cc, src/graph/search.cc, src/init.cc. */
+/* NCCL's variables for files that it reads, and for files that it dumps and the rank that
+ * does so: NCCL 2.18 to 2.30, src/graph/topo.cc, src/graph/search.cc, src/init.cc. */
 static const struct {
     const char *variable, *end;
 } given[] = {{"NCCL_TOPO_FILE", ".topo-in"}, {"NCCL_GRAPH_FILE", ".graph-in"}};
@@ -28,7 +28,7 @@ static const struct {
 struct writing {
     const struct command *command;
     const struct program *program; /* NULL: a worker */
-    const char *path;              /* the case file's */
+    const char *path;              /* of the case file */
     json_t *document;
     struct env_list env;
 };
@@ -44,7 +44,7 @@ static json_t *strings_json(char *const *strings)
     return array;
 }
 
-/* Which of this node's programs the case asks for, and with which arguments. */
+/* Find the program that the case names, and build its arguments. */
 static int set_program(struct writing *w, const struct supervisor_params *params,
                        json_t *asked, struct error *err)
 {
@@ -91,8 +91,8 @@ static const char *beside(const struct writing *w, const char *end, char out[BES
     return out;
 }
 
-/* Every rank names the dumps, since from NCCL 2.21 on the ranks of a node detect it
- * together, once more where a dump is asked for; one of them writes. */
+/* Set the dump variables for every rank, although only one rank writes. From NCCL 2.21 on
+ * the ranks of a node detect the topology together, and again if a dump is requested. */
 static void set_files(struct writing *w)
 {
     bool has_dumps = strcmp(json_get_str(w->command->spec, "topology", ""), "dump") == 0;
@@ -135,7 +135,8 @@ void case_document_remove_files(const char *path)
 
 /* ---- variables ---- */
 
-/* The administrator's variables come first: a run may vary those that it may set. */
+/* Set the administrator's variables first, so that the run can override those that it is
+ * allowed to set. */
 static int set_env(struct writing *w, const struct supervisor_params *params,
                    struct error *err)
 {
@@ -156,10 +157,10 @@ static bool is_chosen(const struct writing *w, const char *name)
                           env_list_get(&w->env, "HOME"), name, value, sizeof(value));
 }
 
-/* Where nobody chose what NCCL logs in a program, and where to, it says how it connects,
- * to a pipe of the rank's. A worker sees to that itself, and prints nothing else.
- * NCCL replaces what begins with % in the name: where the name has one, it prints. */
-static bool offer_log(struct writing *w)
+/* If neither the run nor the node sets NCCL's log for a program, log connections to a
+ * pipe per rank. Workers do this themselves. NCCL expands % in the file's name, so if the
+ * path has a %, the log goes to stdout. Returns whether the log goes to a pipe. */
+static bool route_nccl_log(struct writing *w)
 {
     if (is_chosen(w, "NCCL_DEBUG") || is_chosen(w, "NCCL_DEBUG_FILE"))
         return false;
@@ -219,7 +220,7 @@ json_t *case_document(const struct supervisor_params *params, const struct env_l
     set_files(&w);
     if (!w.program && !env_list_get(&w.env, "NCCL_DEBUG"))
         json_object_set_new(w.document, "hides_info", json_true());
-    has_log = w.program && offer_log(&w);
+    has_log = w.program && route_nccl_log(&w);
     snprintf(name, sizeof(name), "run %s case %lld", id->run, (long long)id->number);
     json_object_update_new(w.document,
                            json_pack("{s:s, s:b, s:o, s:o}", "name", name, "has_peers",

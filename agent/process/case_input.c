@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* case_input.c - what a worker is given: its environment, and where its case file is */
+/* case_input.c - a worker's environment and the path of its case file */
 #include "agent/process/case_input.h"
 
 #include <inttypes.h>
@@ -51,7 +51,8 @@ int case_input_path(const struct command *command, const char *dir,
 
     return n < CASE_PATH_MAX
                ? 0
-               : error_set(err, ERROR_LIMIT, "the path of the case file is too long");
+               : error_set(err, ERROR_LIMIT,
+                           "the path of the case file in %.60s... is too long", dir);
 }
 
 void case_input_set_env(struct env_list *list, const struct command *command,
@@ -84,8 +85,7 @@ int case_input_set_library(struct env_list *list, const struct command *command,
         return 0;
     }
     return error_set(err, ERROR_INVALID,
-                     "nccl_lib: %.300s is none of the libraries that this node's agent "
-                     "offers (--nccl-libs)",
+                     "nccl_lib: this node's agent does not offer %.300s (--nccl-libs)",
                      path);
 }
 

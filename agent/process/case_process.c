@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* case_process.c - the agent's end of ringbench-case, one process per case */
+/* case_process.c - starts and watches ringbench-case, one process per case */
 #include "agent/process/case_process.h"
 
 #include <errno.h>
@@ -26,9 +26,9 @@
 
 #define PROGRAM "ringbench-case"
 #define LOCK_NAME "cases"
-#define LINE_MAX_BYTES ((size_t)8 << 20) /* an event; an artifact has 3 MiB at most */
-#define END_MS 50000 /* stacks, SIGTERM, SIGKILL and 30 s to die: it gives up before */
-#define AGAIN_MS 20  /* between two rounds of killing what a case process left */
+#define LINE_MAX_BYTES ((size_t)8 << 20) /* above the 3 MiB of the largest artifact */
+#define END_MS 50000 /* above ringbench-case's own limits: stacks, SIGTERM, SIGKILL */
+#define AGAIN_MS 20  /* between two rounds of killing orphans */
 #define ORPHANS_MS 30000
 #define CHUNK_BYTES 65536
 #define EARLIER_MAX 256
@@ -36,41 +36,43 @@
 struct case_table {
     uv_loop_t *loop;
     uv_signal_t on_child;
-    uv_timer_t timer; /* the next round of killing, or look at deadlines */
+    uv_timer_t timer; /* the next round of killing, or check of deadlines */
     int handles;      /* not yet closed */
     struct case_process *all;
-    /* Children from before, such as what a container's entrypoint has started before it
-     * executed the agent: no case's. */
+    /* Children that existed before the table and belong to no case, such as those of a
+     * container's entrypoint that executed the agent. */
     pid_t earlier[EARLIER_MAX];
     size_t n_earlier;
     const char *containment;
-    const char *root; /* before /proc */
+    const char *root; /* prefix of /proc */
     uint64_t end_ms;
-    /* Locked by this process and the case processes that it starts, which all have the
-     * one open file: it stays so until the last of them has ended. -1: none. */
+    /* A locked file. This process and its case processes share the open file, so the lock
+     * lasts until the last of them has ended. -1: none. */
     int lock;
     bool has_lock;
     char lock_path[PATH_MAX];
     char program[PATH_MAX];
-    char chunk[CHUNK_BYTES]; /* what any of them is read into */
+    char chunk[CHUNK_BYTES]; /* read buffer of all case processes */
 };
 
 struct case_process {
-    struct case_table *table; /* NULL: that has been destroyed */
+    struct case_table *table; /* NULL: the table is destroyed */
     struct case_process *next;
     struct case_handlers handlers;
     pid_t pid;
     uv_pipe_t pipe;
     struct lines lines;
-    bool has_greeted, is_foreign; /* its first line was none of this build's */
-    bool is_read;                 /* all that it answered */
-    bool is_reaped, is_orderly;   /* it has ended, and by itself */
-    bool is_clear;                /* nothing is left of what was below it */
+    bool has_greeted; /* its first line is read */
+    bool is_foreign;  /* its first line has another protocol than this build */
+    bool is_read;     /* its output is read to the end */
+    bool is_reaped;   /* it has exited */
+    bool is_orderly;  /* it exited with status 0 */
+    bool is_clear;    /* none of its descendants is left */
     bool is_paused, is_killed, is_closed, is_destroyed;
-    bool has_ended; /* and its owner knows */
+    bool has_ended; /* on_end was called */
     int status;
-    uint64_t end_until;     /* once it was asked to end; 0: it was not */
-    uint64_t orphans_until; /* once it has died */
+    uint64_t end_until;     /* deadline after a stop; 0: not stopped */
+    uint64_t orphans_until; /* deadline for its orphans after it has died */
     char cgroup[1000], left[1000];
 };
 
@@ -93,7 +95,7 @@ static void free_process(struct case_process *process)
     free(process);
 }
 
-/* Its place in `earlier`; n_earlier if it is not there. */
+/* Index of the pid in `earlier`, or n_earlier. */
 static size_t find_earlier(const struct case_table *table, pid_t pid)
 {
     size_t i = 0;
@@ -103,7 +105,8 @@ static size_t find_earlier(const struct case_table *table, pid_t pid)
     return i;
 }
 
-/* No process that a case process has left. */
+/* True for children that existed before the table, and for case processes. All other
+ * children are orphans of a case process. */
 static bool is_no_orphan(const void *arg, pid_t pid)
 {
     const struct case_table *table = arg;
@@ -116,7 +119,7 @@ static bool is_no_orphan(const void *arg, pid_t pid)
     return process != NULL;
 }
 
-/* Whether it has died, and the processes that it left are being killed. */
+/* Whether the case process has died and its orphans are being killed. */
 static bool has_orphans(const struct case_process *process)
 {
     return process->is_reaped && !process->is_clear && !process->is_destroyed;
@@ -139,7 +142,7 @@ bool case_table_lingers(const struct case_table *table, char *text, size_t size)
     return *text != '\0';
 }
 
-/* ---- what it answers ---- */
+/* ---- events ---- */
 
 static void kill_process(struct case_process *process)
 {
@@ -149,7 +152,7 @@ static void kill_process(struct case_process *process)
     kill(process->pid, SIGKILL);
 }
 
-static void take_hello(struct case_process *process, const char *line, size_t len)
+static void read_hello(struct case_process *process, const char *line, size_t len)
 {
     char text[sizeof(process->cgroup) + 32];
     int protocol = 0, at = 0;
@@ -171,14 +174,14 @@ static void on_line(void *arg, const char *line, size_t len, size_t dropped)
     long rank;
 
     if (!process->has_greeted) {
-        take_hello(process, line ? line : "", len);
+        read_hello(process, line ? line : "", len);
         return;
     }
     if (process->is_foreign || process->is_destroyed)
         return;
     if (!line || len < 3) {
-        log_error("a line of " PROGRAM " %d with %zu bytes is left out",
-                  (int)process->pid, line ? len : dropped);
+        log_error("ignored a line of %zu bytes from " PROGRAM " %d", line ? len : dropped,
+                  (int)process->pid);
         return;
     }
     kind = line[0];
@@ -225,12 +228,12 @@ static void note_reaped(struct case_process *process, int status)
         free_process(process);
         return;
     }
-    log_error(PROGRAM " %d has died: its processes are killed", (int)process->pid);
+    log_error(PROGRAM " %d died unexpectedly: killing its processes", (int)process->pid);
     process->orphans_until = uv_now(process->table->loop) + ORPHANS_MS;
     cgroup_kill(process->cgroup);
 }
 
-/* Besides case processes, what one that was killed has left to this process. */
+/* Reap case processes and orphans. */
 static void reap(struct case_table *table)
 {
     int status;
@@ -243,7 +246,7 @@ static void reap(struct case_table *table)
             process = process->next;
         if (process)
             note_reaped(process, status);
-        else if (find_earlier(table, pid) < table->n_earlier) /* it may be given again */
+        else if (find_earlier(table, pid) < table->n_earlier) /* the pid may be reused */
             table->earlier[find_earlier(table, pid)] = table->earlier[--table->n_earlier];
     }
 }
@@ -276,9 +279,9 @@ static void end(struct case_process *process)
     process->handlers.on_end(process->handlers.arg, &end);
 }
 
-/* Take the next step with one of them; false: there is none to take. Handlers may start
- * and destroy others, so the list is searched anew each time. */
-static bool take_step(struct case_table *table, size_t n_orphans)
+/* Advance one case process. Returns false if none can advance. Handlers may start and
+ * destroy others, so each step searches the list again. */
+static bool advance_one(struct case_table *table, size_t n_orphans)
 {
     uint64_t now = uv_now(table->loop);
 
@@ -302,7 +305,7 @@ static void kill_late(struct case_table *table)
     uint64_t now = uv_now(table->loop);
 
     for (struct case_process *process = table->all; process; process = process->next) {
-        /* One that is not read may only have its last events to write. */
+        /* While reading is paused, the process may only be writing its last events. */
         if (process->end_until == 0 || process->is_reaped || process->is_killed ||
             process->is_paused)
             continue;
@@ -310,8 +313,9 @@ static void kill_late(struct case_table *table)
             schedule(table, process->end_until - now);
             continue;
         }
-        log_error(PROGRAM " %d does not answer: it is killed with its processes",
-                  (int)process->pid);
+        log_error(PROGRAM " %d did not end within %d s of the stop: killing it and its "
+                          "processes",
+                  (int)process->pid, (int)(table->end_ms / 1000));
         kill_process(process);
     }
 }
@@ -322,7 +326,7 @@ static void settle(struct case_table *table)
 
     reap(table);
     n_orphans = any_orphans(table) ? children_kill(is_no_orphan, table) : 0;
-    while (take_step(table, n_orphans)) {}
+    while (advance_one(table, n_orphans)) {}
     if (any_orphans(table))
         schedule(table, AGAIN_MS);
     kill_late(table);
@@ -333,7 +337,7 @@ static void on_timer(uv_timer_t *timer)
     settle(timer->data);
 }
 
-/* An earlier time that is set already stays. */
+/* Run settle() after wait_ms, or earlier if that is already scheduled. */
 static void schedule(struct case_table *table, uint64_t wait_ms)
 {
     if (!uv_is_active((const uv_handle_t *)&table->timer) ||
@@ -347,7 +351,7 @@ static void on_child(uv_signal_t *handle, int signum)
     settle(handle->data);
 }
 
-/* ---- its start, and commands ---- */
+/* ---- start and commands ---- */
 
 struct sent {
     uv_write_t request;
@@ -358,12 +362,12 @@ static void on_sent(uv_write_t *request, int status)
 {
     struct sent *sent = request->data;
 
-    (void)status; /* one that does not read has died */
+    (void)status; /* if the write failed, the process has died */
     free(sent->text);
     free(sent);
 }
 
-/* Takes the text. */
+/* Send a line. Takes the text. */
 static void send_text(struct case_process *process, char *text)
 {
     struct sent *sent = memory_zeroed(1, sizeof(*sent), "a command");
@@ -376,9 +380,10 @@ static void send_text(struct case_process *process, char *text)
         on_sent(&sent->request, -1);
 }
 
-/* posix_spawn, as this program has threads and its memory is not worth copying. In a
- * session of its own, as no terminal's hangup is meant for it. This process's environment
- * may have secrets: it gets the log level alone, and where its libraries are. */
+/* Uses posix_spawn, because this program has threads and fork would copy its page tables.
+ * The child gets its own session, so that a terminal's hangup does not reach it. Its
+ * environment has only the log level and LD_LIBRARY_PATH, because the agent's may contain
+ * secrets. */
 static int spawn_program(const struct case_table *table, int socket, pid_t *pid)
 {
     const char *folders = getenv("LD_LIBRARY_PATH");
@@ -417,10 +422,10 @@ struct case_process *case_process_start(struct case_table *table, json_t *docume
     pid_t pid;
 
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) {
-        error_set_errno(err, ERROR_IO, errno, "can't make a pair of sockets");
+        error_set_errno(err, ERROR_IO, errno, "cannot create a socket pair");
         return NULL;
     }
-    /* Out of the way of the descriptors that it is given. */
+    /* Move the socket above the child's fixed descriptors. */
     moved = fcntl(ends[1], F_DUPFD_CLOEXEC, CASE_LOCK_FD + 1);
     close(ends[1]);
     code = moved < 0 ? errno : spawn_program(table, moved, &pid);
@@ -428,7 +433,7 @@ struct case_process *case_process_start(struct case_table *table, json_t *docume
         close(moved);
     if (code) {
         close(ends[0]);
-        error_set_errno(err, ERROR_IO, code, "can't run %s", table->program);
+        error_set_errno(err, ERROR_IO, code, "cannot run %s", table->program);
         return NULL;
     }
     process = memory_zeroed(1, sizeof(*process), "a case's process");
@@ -456,11 +461,11 @@ static void set_deadline(struct case_process *process)
     schedule(table, table->end_ms);
 }
 
-void case_process_stop(struct case_process *process, bool wants_stacks)
+void case_process_stop(struct case_process *process, bool with_stacks)
 {
     if (process->end_until)
         return;
-    send_text(process, memory_text(wants_stacks ? "stacks" : "stop", "a command"));
+    send_text(process, memory_text(with_stacks ? "stacks" : "stop", "a command"));
     set_deadline(process);
 }
 
@@ -486,7 +491,7 @@ static void on_closed(uv_handle_t *handle)
     free_process(process);
 }
 
-/* One that stands still is to see that its input has ended. */
+/* SIGCONT lets a stopped process see the end of its input. */
 void case_process_destroy(struct case_process *process)
 {
     if (!process)
@@ -499,7 +504,7 @@ void case_process_destroy(struct case_process *process)
 
 /* ---- the table ---- */
 
-void case_table_look_in(struct case_table *table, const char *root)
+void case_table_set_root(struct case_table *table, const char *root)
 {
     table->root = root;
 }
@@ -515,10 +520,11 @@ static int open_lock(struct case_table *table, const char *dir, struct error *er
     if (!dir)
         return 0;
     if (snprintf(table->lock_path, PATH_MAX, "%s/" LOCK_NAME, dir) >= PATH_MAX)
-        return error_set(err, ERROR_INVALID, "%s is too long a path", dir);
+        return error_set(err, ERROR_INVALID,
+                         "the path of the spool directory %.60s... is too long", dir);
     table->lock = open(table->lock_path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (table->lock < 0)
-        return error_set_errno(err, ERROR_IO, errno, "can't open %s", table->lock_path);
+        return error_set_errno(err, ERROR_IO, errno, "cannot open %s", table->lock_path);
     return 0;
 }
 
@@ -529,7 +535,7 @@ bool case_table_is_alone(struct case_table *table)
     return table->has_lock || table->lock < 0;
 }
 
-/* The file goes, unless a case process that still ends something needs it. */
+/* Remove the lock file, unless a remaining case process still holds the lock. */
 static void close_lock(struct case_table *table)
 {
     int fd;
@@ -545,7 +551,7 @@ static void close_lock(struct case_table *table)
     close(fd);
 }
 
-/* As each case process finds out for itself. */
+/* Find the containment as each case process does. */
 static const char *find_containment(void)
 {
     char dir[PATH_MAX];
@@ -564,7 +570,7 @@ struct case_table *case_table_create(uv_loop_t *loop, const char *dir, struct er
     int result;
 
     if (beside_program(PROGRAM, table->program)) {
-        error_set(err, ERROR_INTERNAL, "can't tell where this program is");
+        error_set(err, ERROR_INTERNAL, "cannot find the directory of this program");
         goto fail;
     }
     if (open_lock(table, dir, err))
@@ -574,13 +580,13 @@ struct case_table *case_table_create(uv_loop_t *loop, const char *dir, struct er
     table->end_ms = END_MS;
     table->containment = find_containment();
     table->n_earlier = children_list(table->earlier, EARLIER_MAX);
-    /* What a case process that was killed leaves comes here, and not to process 1. */
+    /* Orphans of a killed case process become children of this process, not of init. */
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     result = uv_signal_init(loop, &table->on_child);
     if (result == 0)
         result = uv_signal_start(&table->on_child, on_child, SIGCHLD);
     if (result) {
-        error_set(err, ERROR_INTERNAL, "can't watch child processes: %s",
+        error_set(err, ERROR_INTERNAL, "cannot watch child processes: %s",
                   uv_strerror(result));
         close_lock(table);
         goto fail;
@@ -606,7 +612,7 @@ void case_table_destroy(struct case_table *table)
 {
     if (!table)
         return;
-    /* Those that still end what was destroyed do so without being waited for. */
+    /* Case processes that still kill their processes finish without the agent. */
     while (table->all) {
         struct case_process *process = table->all;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* leftovers.c - the cases that an agent was killed in */
+/* leftovers.c - finds the cases of an earlier agent that was killed */
 #include "agent/process/leftovers.h"
 
 #include <dirent.h>
@@ -15,7 +15,7 @@ struct visit {
     void *arg;
 };
 
-/* As outbox.c frames it. */
+/* The format is that of frame() in outbox.c. */
 static void on_line(void *arg, const char *line)
 {
     const struct visit *visit = arg;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* leftovers.h - the cases that an agent was killed in */
+/* leftovers.h - finds the cases of an earlier agent that was killed */
 #ifndef RINGBENCH_AGENT_PROCESS_LEFTOVERS_H
 #define RINGBENCH_AGENT_PROCESS_LEFTOVERS_H
 
@@ -8,8 +8,8 @@
 
 typedef void leftovers_case(void *arg, const struct case_id *id);
 
-/* Call fn for every case that had workers, and every one with events in the spool, some
- * of them more than once. Their case files are removed. */
+/* Call fn for every case with a case file or with events in the spool; it may be called
+ * several times for a case. Removes the case files. */
 void leftovers_each(const struct spool *spool, leftovers_case *fn, void *arg);
 
 #endif

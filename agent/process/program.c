@@ -123,7 +123,7 @@ struct program *program_parse(const char *name, json_t *file, const char *config
     struct parsing parsing = {NULL, file, problems};
 
     if (!program_name_is_valid(name)) {
-        problems_add(problems, "", "the file's name is none for a program");
+        problems_add(problems, "", "the file's name is not a valid program name");
         return NULL;
     }
     if (!json_is_object(file)) {

@@ -12,12 +12,12 @@
 #include "common/base/memory.h"
 #include "common/spec/config_files.h"
 
-/* What the server is told, all programs together: a registration takes 1 MiB. */
-#define TOLD_MAX ((size_t)256 * 1024)
+/* Limit of all declarations together. A registration may have 1 MiB. */
+#define DECLARED_MAX ((size_t)256 * 1024)
 
 struct program_list {
     struct program *programs[PROGRAMS_MAX];
-    size_t n, told_bytes;
+    size_t n, declared_bytes;
 };
 
 struct reading {
@@ -33,28 +33,28 @@ static void log_faults(const char *path, const struct problems *problems)
         log_error("%s: %s: %s", path, json_get_str(fault, "pointer", ""),
                   json_get_str(fault, "detail", ""));
     }
-    log_error("%s is left out: this node does not offer that program", path);
+    log_error("%s: this node does not offer the program", path);
 }
 
 static void add_program(struct program_list *list, struct program *program)
 {
-    json_t *told = program_to_json(program);
-    size_t bytes = json_dumpb(told, NULL, 0, JSON_COMPACT);
+    json_t *declaration = program_to_json(program);
+    size_t bytes = json_dumpb(declaration, NULL, 0, JSON_COMPACT);
 
-    json_decref(told);
-    if (list->n < PROGRAMS_MAX && list->told_bytes + bytes <= TOLD_MAX) {
-        list->told_bytes += bytes;
+    json_decref(declaration);
+    if (list->n < PROGRAMS_MAX && list->declared_bytes + bytes <= DECLARED_MAX) {
+        list->declared_bytes += bytes;
         list->programs[list->n++] = program;
         return;
     }
     log_error(
-        "program %s is left out: there are more than %d, or their declarations take "
-        "more than %zu bytes",
-        program->name, PROGRAMS_MAX, TOLD_MAX);
+        "this node does not offer the program %s: there are more than %d programs, or "
+        "their declarations exceed %zu bytes",
+        program->name, PROGRAMS_MAX, DECLARED_MAX);
     program_destroy(program);
 }
 
-/* One that is wrong is left out. */
+/* Add a program. An invalid file is logged and skipped. */
 static int add_file(void *arg, const struct config_file *file)
 {
     struct reading *reading = arg;
@@ -62,7 +62,7 @@ static int add_file(void *arg, const struct config_file *file)
     struct problems problems;
 
     if (!file->content) {
-        log_error("%s; this node does not offer that program", file->err.text);
+        log_error("%s; this node does not offer the program", file->err.text);
         return 0;
     }
     problems_init(&problems);

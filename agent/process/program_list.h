@@ -11,17 +11,17 @@
 
 struct program_list;
 
-/* Read CONFIG_DIR/programs.d/NAME.json, in the order of names. A file that is wrong is
- * left out, and each of its faults logged with the file's name; no such directory: no
+/* Read CONFIG_DIR/programs.d/NAME.json in the order of names. An invalid file is skipped;
+ * each of its errors is logged with the file's name. Without the directory there are no
  * programs. */
 struct program_list *program_list_load(const char *config_dir);
 void program_list_destroy(struct program_list *list);
 
-/* Borrowed; NULL when it is not offered. */
+/* The borrowed program; NULL if this node does not offer it. */
 const struct program *program_list_find(const struct program_list *list,
                                         const char *name);
 
-/* A new array of what the server is told. */
+/* A new array of all programs for the registration. */
 json_t *program_list_json(const struct program_list *list);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* supervisor.c - the cases that this node takes part in */
+/* supervisor.c - runs this node's part of cases */
 #include "agent/process/supervisor.h"
 
 #include <hwloc.h>
@@ -14,13 +14,13 @@
 #include "common/base/log.h"
 #include "common/base/memory.h"
 
-#define REMEMBERED 64 /* ended cases whose commands may still arrive */
-#define GONE_TO_COME UINT64_MAX
+#define REMEMBERED 64 /* ended cases, for which commands may still arrive */
+#define GONE_PENDING UINT64_MAX
 
 struct live_case {
     struct supervisor *supervisor;
     struct case_id id;
-    char path[CASE_PATH_MAX]; /* of its case file; "": it has none */
+    char path[CASE_PATH_MAX]; /* of its case file; "": none */
     struct case_process *process;
     int *alive; /* ranks that have started and not ended */
     size_t n_ranks, n_alive, n_started;
@@ -29,12 +29,12 @@ struct live_case {
 
 struct ended_case {
     struct case_id id;
-    uint64_t gone_seq; /* 0: none; GONE_TO_COME */
+    uint64_t gone_seq; /* number of the event `gone`; 0: none; GONE_PENDING: not sent */
 };
 
 struct supervisor {
     struct supervisor_params params;
-    struct env_list base; /* what workers inherit, and what all of them are told */
+    struct env_list base; /* inherited variables, and those common to all workers */
     struct live_case *cases;
     struct ended_case ended[REMEMBERED];
     size_t ended_next;
@@ -51,7 +51,7 @@ static struct live_case *find_live(const struct supervisor *supervisor,
     return c;
 }
 
-/* The place of a case in `ended`; REMEMBERED if it is not there. */
+/* Index of a case in `ended`, or REMEMBERED. */
 static size_t find_ended(const struct supervisor *supervisor, const struct case_id *id)
 {
     size_t i = 0;
@@ -61,7 +61,7 @@ static size_t find_ended(const struct supervisor *supervisor, const struct case_
     return i;
 }
 
-/* Its place in `ended`, taken from the oldest if it has none. */
+/* The entry of a case in `ended`. A new one replaces the oldest. */
 static struct ended_case *remember(struct supervisor *supervisor,
                                    const struct case_id *id)
 {
@@ -75,7 +75,7 @@ static struct ended_case *remember(struct supervisor *supervisor,
     return &supervisor->ended[place];
 }
 
-/* Say that no worker of the case is left, and remember that it was here. */
+/* Send `gone`, because no worker of the case is left, and remember the case. */
 static void end_case(struct supervisor *supervisor, const struct case_id *id,
                      const char *why)
 {
@@ -91,8 +91,7 @@ static void end_case(struct supervisor *supervisor, const struct case_id *id,
 static void refuse(struct supervisor *supervisor, const struct case_id *id,
                    const char *reason)
 {
-    log_warn("run %s case %lld can't start here: %s", id->run, (long long)id->number,
-             reason);
+    log_warn("run %s case %lld cannot start: %s", id->run, (long long)id->number, reason);
     outbox_add_steal(supervisor->params.outbox, id, CASE_NO_RANK,
                      json_pack("{s:s, s:o}", "type", "refused", "reason",
                                clean_text_json(reason, strlen(reason))));
@@ -124,7 +123,7 @@ static void finish_case(struct live_case *c)
     end_case(supervisor, &id, NULL);
 }
 
-static void note_ended(struct live_case *c, int rank)
+static void forget_rank(struct live_case *c, int rank)
 {
     for (size_t i = 0; i < c->n_alive; i++)
         if (c->alive[i] == rank) {
@@ -149,7 +148,7 @@ static void on_event(void *arg, enum event_kind kind, int rank, const char *text
         c->n_started++;
     }
     if (kind == EVENT_ENDED)
-        note_ended(c, rank);
+        forget_rank(c, rank);
     outbox_add_line(outbox, &c->id, rank, text, len);
 }
 
@@ -161,13 +160,13 @@ static void report(const struct live_case *c, const char *text)
                                clean_text_json(text, strlen(text))));
 }
 
-/* Its process has not said how the ranks ended: they were killed with it. */
+/* ringbench-case has died without reporting the end of its ranks, which were killed. */
 static void end_ranks(struct live_case *c)
 {
     while (c->n_alive > 0) {
         int rank = c->alive[0];
 
-        note_ended(c, rank);
+        forget_rank(c, rank);
         outbox_add_steal(
             c->supervisor->params.outbox, &c->id, rank,
             json_pack("{s:s, s:i, s:[]}", "type", "exit", "signal", SIGKILL, "tail"));
@@ -184,13 +183,14 @@ static void on_end(void *arg, const struct case_end *end)
     else if (end->fault)
         report(c, end->fault);
     end_ranks(c);
-    snprintf(text, sizeof(text), "killed, but they do not die: %s", end->left);
+    snprintf(text, sizeof(text), "processes were killed but have not exited: %s",
+             end->left);
     if (end->left[0])
         report(c, text);
     finish_case(c);
 }
 
-/* A GPU that a process is stuck with is no GPU to measure on. */
+/* Refuse NCCL while a process of an ended case may still hold a GPU. */
 static int check_lingering(const struct supervisor_params *params,
                            const struct command *command, struct error *err)
 {
@@ -202,9 +202,9 @@ static int check_lingering(const struct supervisor_params *params,
     return error_set(err, ERROR_UNAVAILABLE, SUPERVISOR_HELD, text);
 }
 
-/* What the machine is looked at for before and after. Programs place themselves. */
-static json_t *conditions_wanted(const struct bind_plan *plan, bool is_program,
-                                 bool is_alone)
+/* The document's `conditions`. Programs have no `bind`, because they place themselves. */
+static json_t *conditions_request(const struct bind_plan *plan, bool is_program,
+                                  bool is_alone)
 {
     hwloc_cpuset_t set = binder_cpus(plan);
     char *cpus = NULL;
@@ -219,7 +219,7 @@ static json_t *conditions_wanted(const struct bind_plan *plan, bool is_program,
     return wanted;
 }
 
-/* Decide where its ranks run, and start its process. */
+/* Bind the ranks and start ringbench-case. */
 static int start_case(struct live_case *c, const struct command *command,
                       struct error *err)
 {
@@ -238,8 +238,8 @@ static int start_case(struct live_case *c, const struct command *command,
     if (document) {
         json_object_set_new(
             document, "conditions",
-            conditions_wanted(&plan, is_program,
-                              n_others == 0 && command->agents_here <= 1));
+            conditions_request(&plan, is_program,
+                               n_others == 0 && command->agents_here <= 1));
         c->process = case_process_start(params->processes, document, &handlers, err);
         if (c->process)
             case_process_pause(c->process, supervisor->is_paused);
@@ -276,17 +276,17 @@ void supervisor_start(struct supervisor *supervisor, const struct command *comma
 }
 
 void supervisor_stop(struct supervisor *supervisor, const struct case_id *id,
-                     bool wants_stacks)
+                     bool with_stacks)
 {
     struct live_case *c = find_live(supervisor, id);
     size_t place;
 
     if (c) {
-        case_process_stop(c->process, wants_stacks);
+        case_process_stop(c->process, with_stacks);
         return;
     }
     place = find_ended(supervisor, id);
-    /* Its `gone` is on the way already. */
+    /* The event `gone` is already in the outbox. */
     if (place < REMEMBERED &&
         supervisor->ended[place].gone_seq > outbox_acked(supervisor->params.outbox))
         return;
@@ -301,16 +301,16 @@ void supervisor_stop_all(struct supervisor *supervisor)
 
 void supervisor_adopt(struct supervisor *supervisor, const struct case_id *id)
 {
-    remember(supervisor, id)->gone_seq = GONE_TO_COME;
+    remember(supervisor, id)->gone_seq = GONE_PENDING;
 }
 
-void supervisor_bury(struct supervisor *supervisor)
+void supervisor_end_adopted(struct supervisor *supervisor)
 {
     for (size_t i = 0; i < REMEMBERED; i++) {
         struct case_id id = supervisor->ended[i].id;
 
-        if (supervisor->ended[i].gone_seq == GONE_TO_COME)
-            end_case(supervisor, &id, "its agent was killed and started again");
+        if (supervisor->ended[i].gone_seq == GONE_PENDING)
+            end_case(supervisor, &id, "its agent was killed and restarted");
     }
 }
 
@@ -346,7 +346,7 @@ json_t *supervisor_cases(const struct supervisor *supervisor)
         if (ended->gone_seq <= acked || find_live(supervisor, &ended->id))
             continue;
         one = add_case(array, &ended->id);
-        if (ended->gone_seq != GONE_TO_COME)
+        if (ended->gone_seq != GONE_PENDING)
             json_object_set_new(one, "gone", json_integer((json_int_t)ended->gone_seq));
     }
     return array;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* supervisor.h - the cases that this node takes part in, each with a process of its own
- */
+/* supervisor.h - runs this node's part of cases, each in its own ringbench-case */
 #ifndef RINGBENCH_AGENT_PROCESS_SUPERVISOR_H
 #define RINGBENCH_AGENT_PROCESS_SUPERVISOR_H
 
@@ -18,61 +17,62 @@
 
 struct supervisor;
 
-/* Why NCCL can't be used; with what lingers (case_process.h). */
-#define SUPERVISOR_HELD "killed, but still there: %s; it may hold its GPU"
+/* The reason why NCCL is unavailable. The argument is from case_table_lingers. */
+#define SUPERVISOR_HELD                                                                  \
+    "a process of an earlier case was killed but has not exited and may hold a GPU: %s"
 
 struct supervisor_params {
     struct case_table *processes;
     struct outbox *outbox;
-    const char *worker_dir; /* where ringbench-worker-BACKEND is */
-    const char *case_dir;   /* where case files go */
+    const char *worker_dir; /* has ringbench-worker-BACKEND */
+    const char *case_dir;   /* directory for case files */
     const char *node;
-    const struct env_list *environment;  /* what workers inherit */
+    const struct env_list *environment;  /* variables that workers inherit */
     const struct option_list *consented; /* variables of ENV_POLICY_CONSENT */
-    const struct program_list *programs; /* offered besides workers */
-    const struct option_list *nccl_libs; /* that a run may name */
+    const struct program_list *programs;
+    const struct option_list *nccl_libs; /* libraries that a run may name */
     const struct binder *binder;
-    const json_t *inventory; /* has the backends' devices when cases come */
-    void (*on_gone)(void *arg, const struct case_id *id,
-                    uint64_t seq); /* event's number */
+    const json_t *inventory; /* has the backends' devices before the first case */
+    /* A case has ended here; seq is the number of its event `gone`. */
+    void (*on_gone)(void *arg, const struct case_id *id, uint64_t seq);
     void *arg;
 };
 
-/* Everything in params is borrowed for the supervisor's life. */
+/* The supervisor borrows everything in params until it is destroyed. */
 struct supervisor *supervisor_create(const struct supervisor_params *params);
 
-/* Kills the workers that still run. NULL is fine. */
+/* Kill workers that still run. Accepts NULL. */
 void supervisor_destroy(struct supervisor *supervisor);
 
-/* The address under which other nodes reach this one. */
+/* Set the address at which other nodes reach this one. */
 void supervisor_set_address(struct supervisor *supervisor, const char *address);
 
-/* Carry out a start command; what goes wrong is told to the server as an event. A case
- * and attempt that is known already is left alone. */
+/* Execute a start command. A failure is sent to the server as an event. Ignores a case
+ * and attempt that is already known. */
 void supervisor_start(struct supervisor *supervisor, const struct command *command);
 
-/* SIGTERM, and SIGKILL 5 s later; before that, if asked for, the workers' stacks. A case
- * without workers here is answered with `gone`. */
+/* Send SIGTERM to the workers, and SIGKILL 5 s later. If with_stacks is set, collect
+ * their stacks first. For a case without workers here, send `gone`. */
 void supervisor_stop(struct supervisor *supervisor, const struct case_id *id,
-                     bool wants_stacks);
+                     bool with_stacks);
 void supervisor_stop_all(struct supervisor *supervisor);
 
-/* A case in which an earlier agent on this node was killed: it counts as ours until
- * supervisor_bury says that it is gone, behind what the spool holds of it. */
+/* Adopt a case of an earlier agent that was killed here. It counts as live until
+ * supervisor_end_adopted sends `gone`, after the case's events in the spool. */
 void supervisor_adopt(struct supervisor *supervisor, const struct case_id *id);
-void supervisor_bury(struct supervisor *supervisor);
+void supervisor_end_adopted(struct supervisor *supervisor);
 
-/* Cases with workers. */
+/* The number of cases with workers. */
 size_t supervisor_live(const struct supervisor *supervisor);
 
-/* A new array of the cases that the server should count as ours: those with workers, and
- * those whose end it has not acknowledged. */
+/* A new array for the registration: the cases with workers, and those whose end the
+ * server has not acknowledged. */
 json_t *supervisor_cases(const struct supervisor *supervisor);
 
-/* Stop and start reading what cases tell. */
+/* Pause or resume reading events of cases. */
 void supervisor_pause(struct supervisor *supervisor, bool is_paused);
 
-/* Forget the cases that have ended: the server that knew them is no more. */
+/* Forget the ended cases, because the server has lost them. */
 void supervisor_forget(struct supervisor *supervisor);
 
 #endif

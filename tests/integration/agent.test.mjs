@@ -289,7 +289,7 @@ describe('the agent', { concurrency: 6 }, () => {
 
   test('waits for a server that is not there yet, but not past --idle-exit', limit, async (t) => {
     const agent = startAgent(t, 'http://127.0.0.1:1', ['--idle-exit', '2']);
-    await agent.errorLine(/no answer from the server at .* trying again/);
+    await agent.errorLine(/no answer from the server at .* retrying/);
     assert.equal((await agent.ended()).code, 1);
     assert.match(agent.errors.join('\n'), /never reached the server/);
   });

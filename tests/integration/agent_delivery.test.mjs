@@ -41,7 +41,7 @@ describe('what an agent delivers', { concurrency: 6 }, () => {
       server.ofType('result').map((event) => event.row),
       Array.from({ length: 300 }, (_, i) => i),
     );
-    await second.errorLine(/killed: \d+ events/);
+    await second.errorLine(/killed, with its \d+ events/);
   });
 
   test('an agent after a killed one says that its workers are gone', limit, async (t) => {
@@ -73,7 +73,7 @@ describe('what an agent delivers', { concurrency: 6 }, () => {
     await waitFor(() => server.ofType('result').length > 20, 'no rows');
     await server.die();
     const before = server.acked;
-    await agent.errorLine(/lost the server at .* trying again/);
+    await agent.errorLine(/lost the server at .* retrying/);
     await server.comeBack();
     await registered(server, agent, 2);
     assert.equal(server.registrations[1].boot_id, server.registrations[0].boot_id);
@@ -201,7 +201,7 @@ describe('what an agent delivers', { concurrency: 6 }, () => {
       request.url.endsWith('/events') ? { status: 503, body: { detail: 'not now' } } : undefined;
     await registered(server, agent, 2);
     server.command(startCommand('rows', { env: { HOST_ROWS: '3000' } }));
-    await agent.errorLine(/no room for events in .*: workers wait/);
+    await agent.errorLine(/cannot write events to .*: workers are paused/);
     // A command that the agent has already: the poll after it tells the server.
     server.command(startCommand('rows', { env: { HOST_ROWS: '3000' } }));
     await waitFor(
@@ -212,6 +212,6 @@ describe('what an agent delivers', { concurrency: 6 }, () => {
     await gone(server);
     assertNumbered(server.events);
     assert.equal(server.ofType('result').length, 3000);
-    await agent.errorLine(/spool .*again/);
+    await agent.errorLine(/events can be written .*again/);
   });
 });

@@ -65,7 +65,7 @@ describe('workers of an agent', { concurrency: 6 }, () => {
     await gone(server);
     server.command(startCommand('done', { backend: 'none', number: 1 }));
     await gone(server, 2);
-    await agent.errorLine(/ringbench-case warn run r1 case 1 can't start here/);
+    await agent.errorLine(/ringbench-case warn run r1 case 1 cannot start/);
     assert.doesNotMatch(agent.errors.join('\n'), / info /);
   });
 
@@ -291,7 +291,7 @@ describe('workers of an agent', { concurrency: 6 }, () => {
       [startCommand('done', { backend: '../x' }), /names no backend/],
       [startCommand('done', { ranks: [] }), /0 ranks/],
       [startCommand('done', { ranks: [1, 1] }), /rank 1 twice/],
-      [startCommand('done', { ranks: [9] }), /no 'rank' from 0 to 3/],
+      [startCommand('done', { ranks: [9] }), /'rank' is missing or not in 0 to 3/],
       [startCommand('done', { master_port: 0 }), /no 'master_port'/],
       [startCommand('done', { spec: 1 }), /no spec/],
     ];

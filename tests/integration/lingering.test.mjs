@@ -11,7 +11,8 @@ import { waitFor } from './lib/fixture.mjs';
 import { nodeTree } from './lib/node_tree.mjs';
 
 const limit = { timeout: 120000, skip: lacksNccl };
-const held = 'killed, but still there: 4242 (ringbench-worke) in state D; it may hold its GPU';
+const held =
+  'a process of an earlier case was killed but has not exited and may hold a GPU: 4242 (ringbench-worke) in state D';
 
 test('a process that does not die keeps NCCL from the node until it has', limit, async (t) => {
   const root = nodeTree(t, 'two_gpus');

@@ -156,7 +156,7 @@ describe('identity of nodes', { concurrency: 4 }, () => {
     assertProblem(await thief.register(), 409, /held by/);
   });
 
-  test('an agent that is killed and started again has its name at once', limit, async (t) => {
+  test('an agent that is killed and restarted has its name at once', limit, async (t) => {
     // Only the agent's word can end the case: its lease does not within this test.
     const server = await startServer(t, { args: ['--lease-s', '3600'] });
     const args = ['--spool-dir', tempDir(t)];

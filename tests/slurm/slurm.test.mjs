@@ -234,7 +234,7 @@ for (const [way, command] of Object.entries(ways)) {
     await nodesAre(`slurm-${job.id}`, 2, 'left');
     await waitFor(() => /^status/m.test(job.output()), job.output);
     assert.match(job.output(), /^status 0$/m);
-    assert.equal(job.output().match(/ is [12]: the first of these processes offers node n[1-5],/g).length, 4);
+    assert.equal(job.output().match(/ is [12]: the first process offers node n[1-5]\./g).length, 4);
   });
 }
 

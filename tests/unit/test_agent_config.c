@@ -43,7 +43,7 @@ static const struct {
     const char *options, *error;
 } refusals[] = {
     {"--server http://h --advertise no-such.invalid",
-     "--advertise: 'no-such.invalid' is no address, and can't be looked up"},
+     "--advertise: 'no-such.invalid' is not an address and cannot be resolved"},
     {"", "--server is missing"},
     {"--server nonsense:url:x", "is not a URL"},
     {"--server ftp://h", "neither http nor https"},
@@ -53,12 +53,12 @@ static const struct {
     {"--server http://h --ranks -1", "--ranks"},
     {"--server http://h --log-level loud", "--log-level: 'loud'"},
     {"--server http://h --token-file /nonexistent", "can't open token file /nonexistent"},
-    {"--server https://h --ca-file /nonexistent", "can't read CA file /nonexistent"},
+    {"--server https://h --ca-file /nonexistent", "cannot read CA file /nonexistent"},
     {"--server http://h --worker-dir /nonexistent", "worker directory /nonexistent"},
     {"--server http://h --worker-dir /tmp/\xe9", "--worker-dir: the path is not UTF-8"},
     {"--server http://h --spool-dir /tmp/\xe9", "--spool-dir: the path is not UTF-8"},
     {"--server http://h --pass-env A=B",
-     "--pass-env: 'A=B' is neither a variable's name"},
+     "--pass-env: 'A=B' is neither NAME nor PREFIX*"},
     {"--server http://h --pass-env A*B", "--pass-env: 'A*B'"},
     {"--server http://h --dance", "--dance"},
 };

@@ -95,7 +95,7 @@ TEST(no_cpu_outside_of_what_the_agent_was_given)
 TEST(not_where_ranks_exceed_cores)
 {
     hwloc_topology_t topology = synthetic(TWO_SOCKETS);
-    struct bind_request five = {.n_ranks = 5}, must = {.n_ranks = 5, .word = BIND_CORE};
+    struct bind_request five = {.n_ranks = 5}, must = {.n_ranks = 5, .mode = BIND_CORE};
 
     assert_string_equal(plan(topology, "0-7", five), "none: 5 ranks, but 4 cores");
     assert_string_equal(plan(topology, "0-7", must),
@@ -112,13 +112,13 @@ TEST(a_machine_that_tells_no_cores_has_one_a_thread)
     hwloc_topology_destroy(topology);
 }
 
-TEST(words_are_followed_or_refused)
+TEST(modes_are_followed_or_refused)
 {
     hwloc_topology_t topology = synthetic(TWO_SOCKETS);
-    struct bind_request none = {.n_ranks = 2, .word = BIND_NONE};
-    struct bind_request numa = {.n_ranks = 2, .word = BIND_NUMA};
+    struct bind_request none = {.n_ranks = 2, .mode = BIND_NONE};
+    struct bind_request numa = {.n_ranks = 2, .mode = BIND_NUMA};
     struct bind_request crowd = {.n_ranks = 2, .obstacle = "2 agents"};
-    struct bind_request must = {.n_ranks = 2, .obstacle = "2 agents", .word = BIND_NUMA};
+    struct bind_request must = {.n_ranks = 2, .obstacle = "2 agents", .mode = BIND_NUMA};
     struct bind_request sim = {.n_ranks = 2, .backend = "sim"};
 
     assert_string_equal(plan(topology, "0-7", none), "none: as the run asks");
@@ -140,7 +140,7 @@ TEST(a_gpu_says_which_memory_domain)
     struct bind_request nccl = {.n_ranks = 4, .backend = "nccl", .devices = all};
     struct bind_request core = nccl, two = nccl, unknown = nccl;
 
-    core.word = BIND_CORE;
+    core.mode = BIND_CORE;
     two.n_ranks = 2;
     assert_string_equal(plan(topology, "0-7", nccl), "4-7|0-3|4-7|0-3");
     assert_string_equal(plan(topology, "0-7", core), "4-5|0-1|6-7|2-3");
@@ -149,13 +149,12 @@ TEST(a_gpu_says_which_memory_domain)
                                                      "their GPUs");
     assert_string_equal(plan(topology, "0-5", two), "4-5|0-3");
     assert_string_equal(plan(topology, "0-3", two),
-                        "none: no CPU near GPU 0000:81:00.0 is one that the agent may "
-                        "use");
+                        "none: the agent may use no CPU near GPU 0000:81:00.0");
     unknown.n_ranks = 2;
     unknown.devices = strange;
     assert_string_equal(plan(topology, "0-7", unknown),
-                        "none: GPU 0000:99:00.0 is not among the PCI devices that this "
-                        "host shows");
+                        "none: GPU 0000:99:00.0 is not among the PCI devices of this "
+                        "host");
     unknown.devices = odd;
     assert_mentions(plan(topology, "0-7", unknown), "none: GPU (without a bus id)");
     hwloc_topology_destroy(topology);

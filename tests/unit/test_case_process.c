@@ -186,7 +186,7 @@ TEST(a_file_that_can_not_be_written_is_named_with_the_reason)
     while (!fixture.has_ended)
         uv_run(&fixture.loop, UV_RUN_ONCE);
     assert_non_null(
-        strstr(fixture.refusal, "can't write /nonexistent/file: No such file"));
+        strstr(fixture.refusal, "cannot write /nonexistent/file: No such file"));
 }
 
 TEST(nothing_outlives_one_that_is_killed)

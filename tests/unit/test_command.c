@@ -94,7 +94,7 @@ static const struct change faults[] = {
     {"ranks", NULL, "0 ranks"},
     {"ranks", "[]", "0 ranks"},
     {"ranks", "[1]", "'rank'"},
-    {"ranks", "[{\"rank\":4,\"local_rank\":0}]", "'rank' from 0 to 3"},
+    {"ranks", "[{\"rank\":4,\"local_rank\":0}]", "'rank' is missing or not in 0 to 3"},
     {"ranks", "[{\"rank\":1}]", "local_rank"},
     {"ranks", "[{\"rank\":1,\"local_rank\":0},{\"rank\":1,\"local_rank\":1}]", "twice"},
     {"env", "[]", "env"},

@@ -351,5 +351,5 @@ TEST(a_place_where_none_can_be_made_is_named)
 
     assert_null(open_at(fixture, "/nonexistent/log", &err));
     assert_string_equal(
-        err.text, "can't make the pipe /nonexistent/log: No such file or directory");
+        err.text, "cannot create the pipe /nonexistent/log: No such file or directory");
 }

@@ -47,8 +47,8 @@ static void on_done(void *arg, json_t *backends, bool is_over)
     assert_int_equal(json_get_bool(nccl, "available", is_first), !is_first);
     if (is_first) {
         assert_string_equal(json_get_str(nccl, "reason", ""),
-                            "its probe has not answered for 0.1 s; it is still "
-                            "waited for");
+                            "its worker's --probe has not answered for 0.1 s; the "
+                            "agent keeps waiting");
         let_it_answer(fixture);
         return;
     }

@@ -137,9 +137,9 @@ TEST_WITH(set_up, tear_down, gives_lines_in_order_from_disk_and_memory)
 
     for (uint64_t i = 1; i <= 60; i++)
         append(f->spool, i);
-    assert_true(spool_wants_flush(f->spool));
+    assert_true(spool_needs_flush(f->spool));
     assert_int_equal(spool_flush(f->spool, NULL), 0);
-    assert_false(spool_wants_flush(f->spool));
+    assert_false(spool_needs_flush(f->spool));
     for (uint64_t i = 61; i <= 100; i++)
         append(f->spool, i);
     assert_int_equal(read_batch(f->spool, 1, 1 << 20, 1000), 60);
@@ -151,12 +151,12 @@ TEST_WITH(set_up, tear_down, gives_lines_in_order_from_disk_and_memory)
     assert_int_equal(spool_flush(f->spool, NULL), 0);
     assert_int_equal(read_batch(f->spool, 71, 1 << 20, 1000), 100);
     assert_int_equal(spool_ack(f->spool, 100, NULL), 0);
-    assert_true(spool_wants_flush(f->spool)); /* to delete them */
+    assert_true(spool_needs_flush(f->spool)); /* to delete them */
     assert_int_equal(spool_flush(f->spool, NULL), 0);
-    assert_false(spool_wants_flush(f->spool));
+    assert_false(spool_needs_flush(f->spool));
     append(f->spool, 101);
     assert_int_equal(spool_ack(f->spool, 101, NULL), 0);
-    assert_false(spool_wants_flush(f->spool));
+    assert_false(spool_needs_flush(f->spool));
 }
 
 TEST_WITH(set_up, tear_down, a_line_above_the_batch_size_goes_alone)
@@ -320,7 +320,7 @@ TEST_WITH(set_up, tear_down, refuses_a_directory_that_others_may_write)
     assert_int_equal(mkdir(f->dir, 0700), 0);
     assert_int_equal(chmod(f->dir, 0777), 0);
     assert_null(spool_open(f->dir, &err));
-    assert_non_null(strstr(err.text, "can be written by others"));
+    assert_non_null(strstr(err.text, "other users can write to the spool directory"));
 }
 
 TEST_WITH(set_up, tear_down, refuses_a_link_in_place_of_a_directory)
