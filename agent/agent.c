@@ -547,8 +547,8 @@ static void resume_earlier_agent(struct agent *agent)
 {
     leftovers_each(agent->spool, on_leftover, agent);
     if (agent->identity.is_resumed) {
-        log_info("continuing after an agent that was killed, with its %llu events that "
-                 "are not acknowledged",
+        log_info("continuing an earlier agent that was killed (%llu events are not "
+                 "acknowledged)",
                  (unsigned long long)spool_count(agent->spool));
         return;
     }

@@ -113,9 +113,15 @@ static void on_history_lost(void *arg, const char *text)
     struct link *link = arg;
     struct error err;
 
-    log_error("the server at %s has lost events that it acknowledged (%s): stopping all "
-              "workers and registering as a new agent",
-              link->config->server, text);
+    if (link->was_registered)
+        log_error("the server at %s has lost events that it acknowledged (%s): stopping "
+                  "all workers and registering as a new agent",
+                  link->config->server, text);
+    else
+        log_info(
+            "the server at %s does not know the earlier agent whose events are in %s "
+            "(%s): dropping them and registering as a new agent",
+            link->config->server, link->config->spool_dir, text);
     if (identity_renew(link->identity, &err))
         log_warn("%s", err.text);
     link->handlers.on_history_lost(link->handlers.arg);

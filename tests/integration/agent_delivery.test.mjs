@@ -5,6 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 
+import { FakeServer } from './lib/fake_server.mjs';
 import { Program, patience, waitFor } from './lib/fixture.mjs';
 import {
   assertNumbered,
@@ -41,7 +42,7 @@ describe('what an agent delivers', { concurrency: 6 }, () => {
       server.ofType('result').map((event) => event.row),
       Array.from({ length: 300 }, (_, i) => i),
     );
-    await second.errorLine(/killed, with its \d+ events/);
+    await second.errorLine(/killed \(\d+ events/);
   });
 
   test('an agent after a killed one says that its workers are gone', limit, async (t) => {
@@ -65,6 +66,26 @@ describe('what an agent delivers', { concurrency: 6 }, () => {
     second.signal('SIGTERM');
     assert.equal((await second.ended()).code, 0);
     assert.deepEqual(fs.readdirSync(spool), []);
+  });
+
+  test('on the spool of a killed agent of another server starts as a new agent', limit, async (t) => {
+    const { server, agent } = await up(t);
+    server.command(startCommand('rows', { env: { HOST_ROWS: '300', HOST_PAUSE: '0.01' } }));
+    await waitFor(() => server.ofType('result').length > 20, 'no rows');
+    await server.die();
+    const spool = path.join(agent.dir, 'spool');
+    const isSpooled = () => fs.readFileSync(path.join(spool, 'events.db')).includes('"gone"');
+    await waitFor(isSpooled, 'the case does not end');
+    agent.signal('SIGKILL');
+    await agent.ended();
+    const other = await new FakeServer(t).listen();
+    const second = startAgent(t, other.url, ['--spool-dir', spool]);
+    await registered(other, second, 2);
+    assert.equal(other.registrations[0].boot_id, server.registrations[0].boot_id);
+    assert.notEqual(other.registrations[1].boot_id, server.registrations[0].boot_id);
+    assert.deepEqual(other.registrations[1].cases, []);
+    await second.errorLine(/ info .* does not know the earlier agent/);
+    assert.doesNotMatch(second.errors.join('\n'), / (warn|error) /);
   });
 
   test('goes on where it was after the server was away', limit, async (t) => {
