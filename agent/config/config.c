@@ -77,6 +77,16 @@ static void set_text(char **field, const char *text)
     *field = copy;
 }
 
+/* The agent sends the value as JSON, to the server or to ringbench-case. */
+static int check_utf8(const char *option, const char *value, struct error *err)
+{
+    json_t *text = value ? json_string(value) : json_null();
+
+    json_decref(text);
+    return text ? 0
+                : error_set(err, ERROR_INVALID, "--%s: the value is not UTF-8", option);
+}
+
 /* ---- the server's URL ---- */
 
 static int check_url(CURLU *url, const char *text, char **scheme, char **host,
@@ -108,7 +118,8 @@ static int load_server(struct agent_config *config, struct error *err)
     }
     for (len = strlen(config->server); len > 0 && config->server[len - 1] == '/'; len--)
         config->server[len - 1] = '\0';
-    if (!url || check_url(url, config->server, &scheme, &host, err) || !host)
+    if (check_utf8("server", config->server, err) || !url ||
+        check_url(url, config->server, &scheme, &host, err) || !host)
         goto out;
     /* An IPv6 address comes in brackets. */
     len = strlen(host);
@@ -409,16 +420,6 @@ static int load_consent(struct agent_config *config, struct error *err)
     return 0;
 }
 
-/* Paths must be UTF-8, because the agent sends them to ringbench-case as JSON. */
-static int check_path(const char *option, const char *path, struct error *err)
-{
-    json_t *text = path ? json_string(path) : json_null();
-
-    json_decref(text);
-    return text ? 0
-                : error_set(err, ERROR_INVALID, "--%s: the path is not UTF-8", option);
-}
-
 static int load_worker_dir(struct agent_config *config, struct error *err)
 {
     char beside[PATH_MAX], path[PATH_MAX];
@@ -481,6 +482,18 @@ static int load_environment(struct agent_config *config, struct error *err)
     return 0;
 }
 
+static int check_values(const struct agent_config *config, struct error *err)
+{
+    for (size_t i = 0; i < config->nccl_libs.count; i++)
+        if (check_utf8("nccl-libs", config->nccl_libs.items[i], err))
+            return -1;
+    return check_utf8("worker-dir", config->worker_dir, err) ||
+                   check_utf8("spool-dir", config->spool_dir, err) ||
+                   check_utf8("config-dir", config->config_dir, err)
+               ? -1
+               : 0;
+}
+
 static int load_level(struct agent_config *config, struct error *err)
 {
     int level = log_level_parse(config->level);
@@ -510,16 +523,15 @@ int agent_config_load(struct agent_config *config, int argc, char **argv,
     result = options_parse(program, summary, table, config, argc, argv, err);
     if (result)
         return result;
-    if (check_path("worker-dir", config->worker_dir, err) ||
-        check_path("spool-dir", config->spool_dir, err) || load_level(config, err) ||
-        agent_config_reach(config, err) || load_name(config, err) ||
-        load_advertise(config, err) || load_group(config, err) ||
-        load_labels(config, err) || load_consent(config, err) ||
-        load_worker_dir(config, err) || load_environment(config, err))
+    if (load_level(config, err) || agent_config_reach(config, err) ||
+        load_name(config, err) || load_advertise(config, err) ||
+        load_group(config, err) || load_labels(config, err) ||
+        load_consent(config, err) || load_worker_dir(config, err) ||
+        load_environment(config, err))
         return -1;
     load_spool_dir(config);
     load_ranks(config);
-    return 0;
+    return check_values(config, err);
 }
 
 void agent_config_release(struct agent_config *config)

@@ -10,6 +10,7 @@
 #include "common/base/env_policy.h"
 #include "common/base/log.h"
 #include "common/base/memory.h"
+#include "common/base/utf8.h"
 
 #define LINE_BYTES 1500 /* of names in a line of the log */
 
@@ -102,6 +103,15 @@ bool inherit_passes(const char *name, const struct option_list *added)
     return is_passed && !looks_secret(name);
 }
 
+static bool is_utf8(const char *text)
+{
+    size_t left = strlen(text), n = left;
+
+    for (; left > 0 && n > 0; text += n, left -= n)
+        n = utf8_sequence(text, left);
+    return left == 0;
+}
+
 void inherit_environment(struct env_list *out, char *const *environment,
                          const struct option_list *added)
 {
@@ -110,8 +120,13 @@ void inherit_environment(struct env_list *out, char *const *environment,
         char *name = memory_text(*environment, "an environment");
 
         name[strcspn(name, "=")] = '\0';
-        if (equals && inherit_passes(name, added))
+        if (!equals || !inherit_passes(name, added))
+            ;
+        else if (is_utf8(*environment))
             env_list_set(out, name, equals + 1);
+        else
+            log_warn("workers and programs do not inherit %s, because it is not UTF-8",
+                     name);
         free(name);
     }
 }

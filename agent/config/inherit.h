@@ -16,7 +16,8 @@
  * entry PREFIX* adds no variable that looks like a secret. */
 bool inherit_passes(const char *name, const struct option_list *added);
 
-/* Copy the inherited variables of a NULL-terminated environment. */
+/* Copy the inherited variables of a NULL-terminated environment. A variable that is not
+ * UTF-8 is logged and not copied, because ringbench-case gets the environment as JSON. */
 void inherit_environment(struct env_list *out, char *const *environment,
                          const struct option_list *added);
 

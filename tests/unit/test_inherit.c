@@ -63,13 +63,15 @@ TEST(passes_on_what_software_needs)
 TEST(copies_it)
 {
     char path[] = "PATH=/a=b", token[] = "HF_TOKEN=x", odd[] = "odd", empty[] = "LANG=";
-    char *environment[] = {path, token, odd, empty, NULL};
+    char latin1[] = "LD_LIBRARY_PATH=/caf\xe9", utf8[] = "TMPDIR=/caf\xc3\xa9";
+    char *environment[] = {path, token, odd, empty, latin1, utf8, NULL};
     struct env_list list;
 
     env_list_init(&list);
     inherit_environment(&list, environment, &none);
-    assert_int_equal(list.count, 2);
+    assert_int_equal(list.count, 3);
     assert_string_equal(env_list_get(&list, "PATH"), "/a=b");
     assert_string_equal(env_list_get(&list, "LANG"), "");
+    assert_string_equal(env_list_get(&list, "TMPDIR"), "/caf\xc3\xa9");
     env_list_release(&list);
 }
