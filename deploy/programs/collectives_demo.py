@@ -29,7 +29,7 @@ def reduce(group):
     data = fresh(group)
     total = group.size * (group.size + 1) / 2
     dist.reduce(data, dst=0)
-    # Elsewhere than at the root the content is not defined.
+    # On ranks other than the root the content is undefined.
     return data, [total, 10 * total] if group.rank == 0 else None
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What these programs share: joining the process group, and timing on its device."""
+"""Shared by these programs: joins the process group, and times calls on its device."""
 import importlib
 import inspect
 import json
@@ -11,30 +11,30 @@ import torch.distributed as dist
 
 
 class StoreClient(dist.TCPStore):
-    """Ranks are clients of the run's store and serve none: what libuv is for is not needed."""
+    """A store client without libuv. Only store servers need libuv, and ranks are clients."""
 
     def __init__(self, *args, **options):
         options["use_libuv"] = False
         super().__init__(*args, **options)
 
 
-# A PyTorch that was built without libuv, as Debian's are, refuses clients that ask for it, and
-# some versions give no way not to.
+# A PyTorch that was built without libuv, such as Debian's, refuses clients that request libuv, and
+# some versions have no option to avoid the request.
 if "use_libuv" in dist.TCPStore.__init__.__doc__:
     importlib.import_module("torch.distributed.rendezvous").TCPStore = StoreClient
 
 
 def gpus_for(local_ranks):
-    """Whether this node's ranks use GPUs: each has its own, or none has."""
+    """Whether this node's ranks use GPUs: either each rank has its own GPU, or none has."""
     gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
     if 0 < gpus < local_ranks:
-        raise SystemExit(f"{local_ranks} ranks on this node, but {gpus} GPUs: set the run's "
+        raise SystemExit(f"this node has {local_ranks} ranks, but {gpus} GPUs: set the run's "
                          f"ranks_per_node to {gpus}, or CUDA_VISIBLE_DEVICES to \"\" for CPUs")
     return gpus > 0 and dist.is_nccl_available()
 
 
 class Group:
-    """The process group of the run: NCCL where each rank has a GPU, else gloo."""
+    """The process group of the run: NCCL if each rank has a GPU, otherwise gloo."""
 
     def __init__(self):
         local_rank = int(os.environ["LOCAL_RANK"])
@@ -43,7 +43,8 @@ class Group:
         options = {}
         if self.on_gpu:
             torch.cuda.set_device(local_rank)
-            # From PyTorch 2.3 on: the communicator is formed here, not in the first call.
+            # With device_id, PyTorch 2.3 and later create the communicator here, not in the first
+            # call.
             if "device_id" in inspect.signature(dist.init_process_group).parameters:
                 options["device_id"] = self.device
         dist.init_process_group("nccl" if self.on_gpu else "gloo", init_method="env://", **options)
@@ -54,13 +55,13 @@ class Group:
         return self
 
     def __exit__(self, kind, *_):
-        # After a failure others may be gone, and tidying up would wait for them.
+        # After a failure other ranks may be gone, and the barrier would wait for them.
         if kind is None:
             self.barrier()
             dist.destroy_process_group()
 
     def barrier(self):
-        """All ranks have come, and this one's GPU has nothing left to do."""
+        """Waits for all ranks and for this rank's GPU."""
         if self.on_gpu:
             dist.barrier(device_ids=[self.device.index])
         else:
@@ -72,7 +73,7 @@ class Group:
             torch.cuda.synchronize()
 
     def seconds(self, call, iters, warmup):
-        """Of one call, the mean over `iters` of them, on the slowest rank."""
+        """The mean time of a call over `iters` calls, on the slowest rank."""
         for _ in range(warmup):
             call()
         self.barrier()
@@ -86,6 +87,6 @@ class Group:
         return mean.item()
 
     def report(self, **figures):
-        """A line of JSON, from rank 0."""
+        """Prints a line of JSON on rank 0."""
         if self.rank == 0:
             print(json.dumps(figures), flush=True)

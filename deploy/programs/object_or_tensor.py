@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Has any rank raised its flag? all_gather_object, which pickles, exchanges lengths and
-then bytes, against an all-reduce of one element."""
+"""Two ways to find whether any rank has raised a flag: all_gather_object, which pickles objects
+and exchanges lengths and bytes, and an all-reduce of one element."""
 import argparse
 
 import torch

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Train a small transformer on the characters of a text, with one copy per rank and
-gradients averaged by DistributedDataParallel, and report samples per second.
+"""Trains a small transformer on the characters of a text with DistributedDataParallel, and
+reports samples per second.
 
-The figure is for comparisons: the same program with another setting of NCCL, or on other
-nodes. The model is too small to be of use for anything else."""
+Use the figure to compare NCCL settings or nodes. The model is too small for other uses."""
 import argparse
 import pathlib
 import time
@@ -24,7 +23,7 @@ class Model(nn.Module):
                                            dropout=0.0, batch_first=True)
         self.layers = nn.TransformerEncoder(layer, layers)
         self.head = nn.Linear(width, characters)
-        # A character sees itself and what came before.
+        # The mask hides later characters.
         mask = torch.full((context, context), float("-inf")).triu(1)
         self.register_buffer("mask", mask, persistent=False)
 
@@ -55,7 +54,7 @@ def train(group, args):
     path = pathlib.Path(__file__).with_name("README.md")
     text = Text(path, args.context, seed=group.rank)
     model = Model(len(text.characters), args.width, args.layers, args.context).to(group.device)
-    # The mask is the same everywhere: sending it along would be timed with the gradients.
+    # The mask is the same on all ranks. Broadcasting it would add to the measured time.
     model = DistributedDataParallel(model, device_ids=[group.device] if group.on_gpu else None,
                                     broadcast_buffers=False)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
@@ -68,7 +67,7 @@ def train(group, args):
         optimizer.step()
         return loss
 
-    # Connections, kernels and plans are made in the first steps.
+    # The first steps create connections, kernels and plans.
     for _ in range(args.warmup):
         advance()
     group.barrier()

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A job of a CI: measure by a spec with thresholds, keep what came of it in a folder, and end
-# with the verdict: 0 pass, 1 fail, 2 not evaluated, 3 could not run.
+# A CI job: measures a spec with thresholds, stores the results in a folder, and exits with the
+# verdict: 0 pass, 1 fail, 2 not evaluated, 3 could not run.
 #
 #   RINGBENCH_SERVER=... RINGBENCH_TOKEN_FILE=... gate.sh SPEC.json [FOLDER]
 set -u

@@ -1,17 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# watch.sh - create a watch, or show what its last sweep found
+# watch.sh - creates a watch, or shows the result of its last sweep
 #
 #   RINGBENCH_SERVER=... RINGBENCH_TOKEN_FILE=... watch.sh start WATCH.json | state ID
 #
-# `state` ends with 0: pass, 1: slow or failed, 2: not evaluated yet, 3: no answer.
+# `state` exits with 0: pass, 1: slow or failed, 2: not evaluated yet, 3: no answer.
 set -u
 
 usage='usage: watch.sh start WATCH.json | state ID'
 api=${RINGBENCH_SERVER:-http://127.0.0.1:8080}/api/v1
 token=$(cat "${RINGBENCH_TOKEN_FILE:-/dev/null}")
 
-# The token goes through a pipe, so that no list of processes shows it.
+# The token goes through a pipe, so that it is not in the list of processes.
 call() {
     printf 'Authorization: Bearer %s\n' "${token:-none}" |
         curl -sS -H @- ${RINGBENCH_CA_FILE:+--cacert "$RINGBENCH_CA_FILE"} "$@"

@@ -13,7 +13,7 @@ if has_gpu:
     value = value.to("cuda:{}".format(rank % torch.cuda.device_count()))
 dist.all_reduce(value)
 wanted = world * (world + 1) // 2
-# In one write: another rank writes to the same terminal.
+# A single write keeps the line whole, because other ranks write to the same terminal.
 sys.stdout.write("rank {} of {}: sum {}\n".format(rank, world, int(value.item())))
 sys.stdout.flush()
 dist.destroy_process_group()

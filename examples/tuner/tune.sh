@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# tune.sh - measure a matrix of NCCL_ALGO and NCCL_PROTO; compare ring with tree; write a tuner file
+# tune.sh - measures a matrix of NCCL_ALGO and NCCL_PROTO, compares ring with tree, writes a tuner file
 #
 #   RINGBENCH_SERVER=... RINGBENCH_TOKEN_FILE=... tune.sh MATRIX.json TUNER.conf
 #
-# Ends with 0: the file is written, 3: the run did not complete.
+# Exits with 0: the file is written, 3: the run did not complete.
 set -u
 
 matrix=${1:?the run spec, a file} file=${2:?the tuner file to write}
@@ -16,7 +16,7 @@ out=$(ringbench run "$matrix") || {
     exit 3
 }
 run=$(printf '%s\n' "$out" | sed -n 's/^# run \([0-9a-z]*\) .*/\1/p' | head -n 1)
-# The token goes through a pipe, so that no list of processes shows it.
+# The token goes through a pipe, so that it is not in the list of processes.
 printf 'Authorization: Bearer %s\n' "${token:-none}" |
     curl -sS -f -H @- ${RINGBENCH_CA_FILE:+--cacert "$RINGBENCH_CA_FILE"} \
         "$api/compare?base=$run&base_env=NCCL_ALGO=Ring&head_env=NCCL_ALGO=Tree&format=text" || exit 3
@@ -24,4 +24,4 @@ ringbench results "$run" tuner >"$file.new" && mv "$file.new" "$file" || {
     rm -f "$file.new"
     exit 3
 }
-echo "$file: $(grep -c '^[^#]' "$file") settings that beat NCCL's own choice"
+echo "$file: $(grep -c '^[^#]' "$file") settings beat NCCL's own choice"

@@ -259,7 +259,7 @@ test('the launcher makes a Job of its own of an overlay, and tells what becomes 
   // Between tries there is no pod that runs, and no end.
   say('pods', 'Failed\n');
   say('waits', '');
-  assert.equal(ask('status', 'ringbench-06cw'), 'PENDING 0 pods run; others do not yet');
+  assert.equal(ask('status', 'ringbench-06cw'), 'PENDING 0 pods run; the others have not started');
   say('end', 'FailureTarget soon\nFailed Job has reached the specified backoff limit\n');
   assert.equal(ask('status', 'ringbench-06cw'), 'Failed Job has reached the specified backoff limit');
   say('down', '');
