@@ -41,7 +41,7 @@ struct process *process_spawn(struct process_tree *tree,
 
 pid_t process_pid(const struct process *process);
 
-/* The CPU time of the process and its other costs; zero before its end. */
+/* The resource usage of the process; zero before its end. */
 const struct process_usage *process_usage(const struct process *process);
 
 /* Send a signal to the process group. Does nothing once the process has ended. */

@@ -41,7 +41,7 @@ struct rank_params {
  * never freed. */
 struct rank *rank_start(const struct rank_params *params, struct error *err);
 
-/* The CPU time of the rank and its other costs; zero before its end. */
+/* The resource usage of the rank's process; zero before its end. */
 const struct process_usage *rank_usage(const struct rank *rank);
 
 void rank_signal(struct rank *rank, int signum);

@@ -277,8 +277,8 @@ static void wait_for_name(struct link *link, const char *detail)
     try_later(link);
 }
 
-/* Another agent holds the name. If this agent was registered, the holder may be its own
- * earlier registration, whose lease has not expired; so retry for a lease. */
+/* Another agent holds the name. The holder may be this agent's earlier registration,
+ * whose lease has not expired, so retry for the length of a lease. */
 static void on_name_held(struct link *link, const char *detail)
 {
     int64_t now = clock_monotonic_ns();
