@@ -35,8 +35,6 @@ json_t *inventory_hostid(const char *root);
  */
 json_t *inventory_net(const char *root, json_t *addresses, int *left_out);
 json_t *inventory_rdma(const char *root, int *left_out);
-json_t *inventory_limits(const char *root);
-json_t *inventory_modules(const char *root); /* name: version, "" if it has none */
 void inventory_add_system(json_t *inventory, const char *root);
 
 #endif

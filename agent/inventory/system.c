@@ -118,7 +118,7 @@ static void read_cgroup(json_t *object, const char *root, const char *file,
     }
 }
 
-json_t *inventory_limits(const char *root)
+static json_t *read_limits(const char *root)
 {
     json_t *object = json_object();
     FILE *file = host_file_open(root, "/proc/self/limits");
@@ -147,7 +147,8 @@ static const char *const modules[] = {
     "mlx5_core", "mlx5_ib",    "ib_uverbs",      "bnxt_re",     "irdma",  "efa",
 };
 
-json_t *inventory_modules(const char *root)
+/* Object of module versions by name; "" for a module without a version. */
+static json_t *read_modules(const char *root)
 {
     json_t *object = json_object();
 
@@ -185,6 +186,6 @@ void inventory_add_system(json_t *inventory, const char *root)
 {
     fields_read(inventory, root, "", settings, COUNT(settings));
     set_iommu_off(inventory, root);
-    json_object_set_new(inventory, "limits", inventory_limits(root));
-    json_object_set_new(inventory, "modules", inventory_modules(root));
+    json_object_set_new(inventory, "limits", read_limits(root));
+    json_object_set_new(inventory, "modules", read_modules(root));
 }

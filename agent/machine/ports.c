@@ -290,7 +290,8 @@ static uint64_t more(uint64_t before, uint64_t now)
     return now > before ? now - before : 0;
 }
 
-struct port_bytes port_bytes_since(struct port_bytes before, struct port_bytes now)
+/* The increase of both counters; 0 for a counter that went down. */
+static struct port_bytes increase(struct port_bytes before, struct port_bytes now)
 {
     return (struct port_bytes){more(before.sent, now.sent),
                                more(before.received, now.received)};
@@ -302,8 +303,8 @@ void ports_since(const struct ports *ports, const struct port_bytes before[PORTS
     for (int i = 0; i < ports->n; i++) {
         int below = ports->of[i].below;
 
-        bytes[i] = port_bytes_since(before[i], bytes[i]);
+        bytes[i] = increase(before[i], bytes[i]);
         if (below >= 0)
-            bytes[below] = port_bytes_since(bytes[i], bytes[below]);
+            bytes[below] = increase(bytes[i], bytes[below]);
     }
 }

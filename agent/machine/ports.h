@@ -39,9 +39,6 @@ struct ports {
     char *text; /* buffer for /proc/net/dev */
 };
 
-/* The increase of both counters; 0 for a counter that went down. */
-struct port_bytes port_bytes_since(struct port_bytes before, struct port_bytes now);
-
 const char *port_kind_name(enum port_kind kind);
 
 /* Find the ports and keep their files open. `root` is the prefix of every path, "" for
