@@ -88,7 +88,7 @@ test('tokens and the certificate change while connections go on', limit, async (
   await server.hangUp(/error.*SIGHUP: .*(key|certificate)/i);
   assert.deepEqual(await ask(server, fresh), { status: 200, name: 'second' });
   fs.writeFileSync(tokens, 'janitor 0123456789abcdef\n');
-  await server.hangUp(/error.*SIGHUP: .*tokens: line 1: .*role/);
+  await server.hangUp(/error.*SIGHUP: .*tokens: line 1: .*ROLE/);
   assert.deepEqual(await ask(server, fresh), { status: 200, name: 'second' });
 });
 
