@@ -116,10 +116,33 @@ static void put_first(const struct actions *on, const struct hook *hook,
                   json_clean_string(event->sentence), "attempt", 1));
 }
 
-/* Whether it was not done to the node yet, or was done what it undoes. */
-static bool is_left_to_do(const struct hook *hook, const json_t *node)
+/* Whether an attempt of the hook for the node has not ended, or another one follows. */
+static bool is_under_way(const struct actions *on, const struct hook *hook,
+                         const char *node)
 {
-    return hook->undoes ? is_held(node, hook->undoes) : !is_held(node, hook->name);
+    const json_t *action;
+    size_t i;
+
+    json_array_foreach (list_of(on->watch), i, action)
+        if (strcmp(json_get_str(action, "hook", ""), hook->name) == 0 &&
+            strcmp(first_node(action), node) == 0 &&
+            (is_in(action, "due") || is_in(action, "running") ||
+             json_object_get(action, "retry")))
+            return true;
+    return false;
+}
+
+/* Whether the hook still has an effect on the node. Only the effects of hooks that undo
+ * something or are remembered can be there already. */
+static bool is_left_to_do(const struct actions *on, const struct hook *hook,
+                          const char *node)
+{
+    const json_t *standing = json_object_get(on->standings, node);
+
+    if (hook->undoes)
+        return is_held(standing, hook->undoes) && !is_under_way(on, hook, node);
+    return !is_lasting(on->hooks, hook) ||
+           (!is_held(standing, hook->name) && !is_under_way(on, hook, node));
 }
 
 /* Once for each node to which it is left to do. */
@@ -130,10 +153,10 @@ static void put_for_each(const struct actions *on, const struct hook *hook,
     size_t i;
 
     json_array_foreach (event->nodes, i, name) {
-        const json_t *node = json_object_get(on->standings, json_string_value(name));
         json_t *one = json_pack("[O]", name);
 
-        if (is_left_to_do(hook, node) || (hook->undoes && !on->may_act))
+        if (is_left_to_do(on, hook, json_string_value(name)) ||
+            (hook->undoes && !on->may_act))
             put_first(on, hook, event, one);
         json_decref(one);
     }
@@ -161,7 +184,7 @@ static bool is_wanted(const struct actions *on, const json_t *action,
     const char *event = json_get_str(action, "event", "");
     const json_t *node = json_object_get(on->standings, first_node(action));
 
-    if (!is_left_to_do(hook, node))
+    if (!is_left_to_do(on, hook, first_node(action)))
         return false;
     return strcmp(event, "culprit") == 0     ? standing_is_suspect(node)
            : strcmp(event, "recovered") == 0 ? !standing_is_suspect(node)

@@ -139,9 +139,6 @@ TEST(a_node_is_drained_once_and_only_what_was_drained_is_resumed)
     fire(trial, "culprit", "[\"a\"]", true, 3000);
     assert_int_equal(count(trial, "drain", "due"), 0);
     fire(trial, "recovered", "[\"a\"]", true, 4000);
-    end_all(trial, "failed");
-    fire(trial, "recovered", "[\"a\"]", true, 5000);
-    assert_int_equal(count(trial, "resume", "due"), 1);
     end_all(trial, "done");
     fire(trial, "culprit", "[\"a\"]", true, 6000);
     end_all(trial, "failed");
@@ -158,27 +155,6 @@ TEST(a_hook_that_nothing_undoes_is_run_for_a_node_each_time)
     fire(trial, "fail", "[\"a\"]", true, 2000);
     assert_int_equal(count(trial, "post", "due"), 1);
     assert_false(standing_is_held(json_object_get(trial->standings, "a")));
-}
-
-TEST(a_node_that_was_not_resumed_is_resumed_later_and_nothing_else_is_run)
-{
-    struct trial *trial = *state;
-    json_t *names = json_pack("[s]", "a");
-    const struct action_event again = {"recovered", names, "r", "", .is_again = true};
-    struct actions on;
-
-    trial->post.on = trial->on[1];
-    fire(trial, "culprit", "[\"a\"]", true, 1000);
-    end_all(trial, "done");
-    fire(trial, "recovered", "[\"a\"]", true, 2000);
-    end_all(trial, "failed");
-    on = actions_of(trial, true, 3000);
-    actions_add(&on, &again);
-    assert_int_equal(count(trial, "resume", "due"), 1);
-    assert_int_equal(count(trial, "post", "due"), 0);
-    end_all(trial, "done");
-    assert_false(standing_is_held(json_object_get(trial->standings, "a")));
-    json_decref(names);
 }
 
 /* Fail whatever is due, and look for another attempt a minute later, and so on. */
@@ -209,6 +185,49 @@ TEST(a_hook_that_fails_is_tried_again_as_often_as_may_be)
     assert_int_equal(count_attempts(trial), ACTION_ATTEMPTS);
     assert_int_equal(count(trial, "drain", "failed"), ACTION_ATTEMPTS);
     assert_false(standing_is_held(json_object_get(trial->standings, "a")));
+}
+
+/* A node that was drained passes once more. */
+static void pass_again(struct trial *trial, int64_t now_ms)
+{
+    json_t *names = json_pack("[s]", "a");
+    const struct action_event again = {"recovered", names, "r", "", .is_again = true};
+    const struct actions on = actions_of(trial, true, now_ms);
+
+    actions_add(&on, &again);
+    json_decref(names);
+}
+
+TEST(a_node_that_was_not_resumed_is_resumed_later_and_nothing_else_is_run)
+{
+    struct trial *trial = *state;
+
+    fire(trial, "culprit", "[\"a\"]", true, RETRIED_MS);
+    end_all(trial, "done");
+    fire(trial, "recovered", "[\"a\"]", true, RETRIED_MS);
+    assert_int_equal(count_attempts(trial), ACTION_ATTEMPTS);
+    trial->post.on = trial->on[1];
+    pass_again(trial, 2 * RETRIED_MS);
+    assert_int_equal(count(trial, "resume", "due"), 1);
+    assert_int_equal(count(trial, "post", "due"), 0);
+    end_all(trial, "done");
+    assert_false(standing_is_held(json_object_get(trial->standings, "a")));
+}
+
+TEST(a_pass_adds_no_attempt_while_one_runs_or_is_to_follow)
+{
+    struct trial *trial = *state;
+
+    fire(trial, "culprit", "[\"a\"]", true, RETRIED_MS);
+    end_all(trial, "done");
+    fire(trial, "recovered", "[\"a\"]", true, RETRIED_MS);
+    pass_again(trial, RETRIED_MS);
+    assert_int_equal(count(trial, "resume", "due"), 1);
+    end_all(trial, "failed");
+    pass_again(trial, RETRIED_MS);
+    assert_int_equal(count(trial, "resume", "due"), 0);
+    assert_true(retry(trial, RETRIED_MS + 60000));
+    assert_int_equal(count_attempts(trial), ACTION_ATTEMPTS - 1);
 }
 
 TEST(a_hook_is_not_tried_more_often_than_in_an_hour_it_may_run)
