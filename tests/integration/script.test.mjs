@@ -507,10 +507,18 @@ describe('the script', { concurrency: 4 }, () => {
     await server.event(other.id, (event) => event.state === 'running');
     const begun = Date.now();
     const { code, out } = await call(t, server, ['check', '--nodes', 'half', '--backend', 'sim']);
-    assert.deepEqual([code, out], [2, 'not_evaluated: busy: other runs use half']);
+    const unstarted = 'not_evaluated: the run did not start in 5 s: 0 of 1 nodes are free; ';
+    assert.deepEqual([code, out], [2, `${unstarted}others are in use`]);
     assert.ok(Date.now() - begun < 20000);
     const [{ state, labels }] = (await server.get('/api/v1/runs')).runs;
     assert.deepEqual([state, labels], ['cancelled', { check: 'nodes' }]);
+
+    await startAgent(t, server, 'idle', { env: noNccl });
+    const both = await server.run({ ...spec, nodes: { names: ['half', 'idle'] } });
+    await server.event(both.id, (event) => event.state === 'queued' && event.reason);
+    const kept = await call(t, server, ['check', '--nodes', 'idle', '--backend', 'sim']);
+    assert.equal(kept.code, 2, kept.out);
+    assert.ok(kept.out.startsWith(`${unstarted}1 idle one is kept for run ${both.id}`), kept.out);
     await server.request('POST', `/api/v1/runs/${other.id}/cancel`);
   });
 
