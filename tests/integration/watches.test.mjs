@@ -122,11 +122,12 @@ describe('watches', { concurrency: 3 }, () => {
     const server = await startServer(t, { env: calendar.env });
     await startFleet(t, server, 2);
     const clockAt = (ms) => new Date(Date.now() + calendar.ahead + ms).toISOString().slice(11, 16);
+    const spec = { ...sim, nodes: { names: ['sim-1', 'sim-2'] } };
     const id = await addWatch(server, {
       name: 'nightly',
       every: '24h',
       window: { from: clockAt(8 * hour), until: clockAt(10 * hour) },
-      spec: sim,
+      spec,
     });
     let watch = await watchOf(server, id);
     assert.equal(watch.next.slice(11, 16), watch.window.from);
@@ -144,6 +145,9 @@ describe('watches', { concurrency: 3 }, () => {
     const [listed] = (await server.get('/api/v1/watches')).watches;
     assert.deepEqual([listed.coverage.measured, listed.sweeps.length], [0, 1], 'two days ago');
     for (const member of ['nodes', 'stale', 'actions', 'sweep']) assert.ok(!(member in listed), member);
+    const { nodes, ...others } = spec;
+    assert.deepEqual([resumed.spec, listed.spec], [spec, others], 'its names can be thousands');
+    assert.deepEqual((await watchOf(server, id)).spec.nodes, nodes, 'the list has changed the watch');
     assert.equal((await change('DELETE')).status, 204);
     assertProblem(await change('GET'), 404, /no watch/);
     assert.deepEqual((await server.get('/api/v1/watches')).watches, []);

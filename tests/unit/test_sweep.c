@@ -160,9 +160,24 @@ TEST(what_is_slower_twice_is_followed_up_and_named)
         json_string_value(json_array_get(
             json_object_get(json_object_get(closed, "verdict"), "nodes"), 0)),
         "n02");
+    assert_int_equal(count_of(watch, "alarms"), 1);
+    assert_int_equal(count_of(watch, "unconfirmed_alarms"), 0);
     assert_int_equal(count_of(watch, "fails"), 1);
     assert_int_equal(count_of(watch, "named"), 1);
     assert_int_equal(count_of(watch, "unexplained"), 0);
+    json_decref(watch);
+}
+
+TEST(an_alarm_that_the_second_measurement_refutes_is_counted_as_unconfirmed)
+{
+    json_t *watch = watch_of(4, 0);
+
+    take_next(watch, NULL);
+    end_run(watch, "all", "gate", "pass", NULL);
+    assert_answer(sweep_close(watch, 3000), "pass");
+    assert_int_equal(count_of(watch, "alarms"), 1);
+    assert_int_equal(count_of(watch, "unconfirmed_alarms"), 1);
+    assert_int_equal(count_of(watch, "fails"), 0);
     json_decref(watch);
 }
 
