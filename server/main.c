@@ -99,9 +99,8 @@ static void close_watches(void *arg)
     server->api.http = NULL;
     api_demo_end(&server->api);
     if (server->watches)
-        watches_close(server->watches, close_scheduler, server);
-    else
-        close_scheduler(server);
+        watches_close(server->watches);
+    close_scheduler(server);
 }
 
 static void stop(struct server *server)
@@ -215,7 +214,7 @@ static void on_hangup(uv_signal_t *handle, int number)
         log_error("SIGHUP: keeping the previous launchers: %s", err.text);
     else if (config->launchers)
         log_info("SIGHUP: reloaded launchers");
-    if (watches_reload(server->watches, &err))
+    if (hook_runner_reload(watches_hooks(server->watches), &err))
         log_error("SIGHUP: keeping the previous hooks: %s", err.text);
     else if (config->hooks)
         log_info("SIGHUP: reloaded hooks");
@@ -312,13 +311,8 @@ static int start_core(struct server *server, struct error *err)
     server->scheduler = scheduler_create(&server->loop, &scheduler);
     if (scheduler_recover(server->scheduler, err))
         return -1;
-    server->watches =
-        watches_create(&server->loop,
-                       &(struct watches_config){.store = server->store,
-                                                .scheduler = server->scheduler,
-                                                .jobs = server->jobs,
-                                                .hooks = server->config.hooks},
-                       err);
+    server->watches = watches_create(&server->loop, server->store, server->scheduler,
+                                     server->jobs, server->config.hooks, err);
     if (!server->watches)
         return -1;
     store_keep(server->store, config->keep_runs, config->keep_days);
@@ -346,7 +340,8 @@ static void meet_jobs(struct server *server)
     http_server_set_token_check(server->api.http, is_job_token, server->jobs);
     jobs_set_certificate(server->jobs, server->secrets.tls_cert);
     jobs_set_server(server->jobs, server->config.advertise ? named : url);
-    watches_set_server(server->watches, server->config.advertise ? named : url);
+    hook_runner_set_server(watches_hooks(server->watches),
+                           server->config.advertise ? named : url);
 }
 
 static int start_http(struct server *server, struct error *err)
@@ -468,19 +463,20 @@ static int do_once(struct server *server)
 {
     const struct config *config = &server->config;
     struct launcher_list launchers = {.n = 0};
-    struct hook_list hooks = {.n = 0};
+    struct hook_runner hooks = {0};
     struct error err;
 
     if (load_secrets(config, &server->secrets, &err) ||
         launcher_list_load(&launchers, config->launchers, &err) ||
-        hook_list_load(&hooks, config->hooks, &err) || check_web(config->web_dir, &err) ||
+        hook_runner_init(&hooks, config->hooks, NULL, NULL, &err) ||
+        check_web(config->web_dir, &err) ||
         (!config->backup && check_data(config->data_dir, &err)) ||
         (config->backup && store_backup(config->data_dir, config->backup, &err))) {
         fprintf(stderr, "ringbench-server: %s\n", err.text);
         return 1;
     }
     launcher_list_release(&launchers);
-    hook_list_release(&hooks);
+    hook_runner_release(&hooks);
     if (config->backup)
         printf("copied the runs in %s to %s\n", config->data_dir, config->backup);
     else

@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* watches.c - specs that the server runs repeatedly */
+/* watches.c - watches and suspects */
 #include "server/watches/watches.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "common/base/ids.h"
+#include "common/base/json_util.h"
 #include "common/base/memory.h"
+#include "common/spec/spec_field.h"
 #include "server/api/handlers.h"
 #include "server/api/lists.h"
 #include "server/api/params.h"
 #include "server/api/parked.h"
 #include "server/api/spec_request.h"
 #include "server/launch/jobs.h"
+#include "server/watches/calendar.h"
 
 static void reply_watch(const struct api *api, struct http_request *request,
                         const char *id, int status)
@@ -31,7 +35,7 @@ static void reply_watch(const struct api *api, struct http_request *request,
 struct change {
     struct parked *parked;
     char id[ID_RUN_LENGTH + 1]; /* of the watch */
-    int status;                 /* of the answer */
+    int status;                 /* of the reply */
 };
 
 static struct change *begin_change(struct api *api, struct http_request *request,
@@ -62,87 +66,122 @@ static void end_change(void *arg, const struct error *err,
     free(change);
 }
 
-/* id: the watch's; for WATCHES_CLEAR the node's name. */
-static void apply(struct api *api, struct http_request *request, enum watches_change what,
-                  const char *id, int status)
+static void change_watch(struct api *api, struct http_request *request,
+                         enum watches_change what)
 {
+    const char *id = http_request_param(request, what == WATCHES_CLEAR ? "name" : "id");
+    bool is_removal = what == WATCHES_DELETE || what == WATCHES_CLEAR;
     struct change *change;
     struct error err;
 
     if (!params_type(request, "application/json"))
         return;
-    change = begin_change(api, request, status);
+    change = begin_change(api, request, is_removal ? 204 : 200);
     snprintf(change->id, sizeof(change->id), "%s", id);
     if (watches_change(api->watches, id, what, end_change, change, &err))
         end_change(change, &err, NULL, 0);
 }
 
-void api_watch_pause(struct http_request *request, void *arg)
-{
-    apply(arg, request, WATCHES_PAUSE, http_request_param(request, "id"), 200);
-}
+#define CHANGE_HANDLER(name, what)                                                       \
+    void name(struct http_request *request, void *arg)                                   \
+    {                                                                                    \
+        change_watch(arg, request, what);                                                \
+    }
 
-void api_watch_resume(struct http_request *request, void *arg)
-{
-    apply(arg, request, WATCHES_RESUME, http_request_param(request, "id"), 200);
-}
+CHANGE_HANDLER(api_watch_pause, WATCHES_PAUSE)
+CHANGE_HANDLER(api_watch_resume, WATCHES_RESUME)
+CHANGE_HANDLER(api_watch_act, WATCHES_ACT)
+CHANGE_HANDLER(api_watch_observe, WATCHES_OBSERVE)
+CHANGE_HANDLER(api_watch_delete, WATCHES_DELETE)
+CHANGE_HANDLER(api_suspect_clear, WATCHES_CLEAR)
 
-void api_watch_act(struct http_request *request, void *arg)
-{
-    apply(arg, request, WATCHES_ACT, http_request_param(request, "id"), 200);
-}
+/* ---- New watches ---- */
 
-void api_watch_observe(struct http_request *request, void *arg)
-{
-    apply(arg, request, WATCHES_OBSERVE, http_request_param(request, "id"), 200);
-}
+/* The body. */
+struct watch_request {
+    char *name;
+    json_t *spec, *every, *window;
+    long nodes_at_once;
+    bool idle_only;
+    int mode;
+};
 
-void api_watch_delete(struct http_request *request, void *arg)
-{
-    apply(arg, request, WATCHES_DELETE, http_request_param(request, "id"), 204);
-}
+static const char *const modes[] = {"observe", "act", NULL};
 
-void api_suspect_clear(struct http_request *request, void *arg)
-{
-    apply(arg, request, WATCHES_CLEAR, http_request_param(request, "name"), 204);
-}
+/* check_request() checks the fields that are JSON here. */
+#define AT(member) .offset = offsetof(struct watch_request, member)
+#define JSON(member) .kind = &spec_json, AT(member)
 
-/* ---- A new one ---- */
+static const struct spec_field table[] = {
+    {"name", NULL, SPEC_REQUIRED, .kind = &spec_text, AT(name), .max = 100},
+    {"spec", NULL, SPEC_REQUIRED, JSON(spec)},
+    {"every", NULL, SPEC_REQUIRED, JSON(every)},
+    {"window", NULL, 0, JSON(window)},
+    {"nodes_at_once", NULL, 0, .kind = &spec_integer, AT(nodes_at_once), .min = 1,
+     .max = 100000},
+    {"idle_only", "true", 0, .kind = &spec_boolean, AT(idle_only)},
+    {"mode", "\"observe\"", 0, .kind = &spec_choice, AT(mode), .choices = modes},
+};
 
-static bool read_request(struct api *api, json_t *body, struct watch_request *out,
-                         struct problems *problems)
+static const struct spec_fields fields = {
+    table, sizeof(table) / sizeof(table[0]),
+    "an object such as {\"name\": \"nightly\", \"every\": \"24h\", \"spec\": {}}"};
+
+/* Add the faults that the table does not cover. */
+static void check_request(struct api *api, const struct watch_request *watch,
+                          struct problems *problems)
 {
     struct problems in_spec;
     struct run_spec *spec;
+    struct calendar ignored;
 
     problems_init(&in_spec);
-    spec_fields_read_into(&watch_request_fields, body, out, "", problems);
-    spec = out->spec ? spec_request_check(api, out->spec, &in_spec) : NULL;
-    watch_request_check(out, spec, problems);
+    if (watch->every)
+        calendar_read(&ignored, watch->every, watch->window, problems);
+    spec = watch->spec ? spec_request_check(api, watch->spec, &in_spec) : NULL;
+    if (spec && !spec->launch.name && spec->nodes.count)
+        problems_add(problems, "/spec/nodes/count",
+                     "is for a launcher; a watch measures all nodes that names, group "
+                     "and labels select, nodes_at_once of them at a time");
+    if (spec && spec->launch.name && watch->nodes_at_once)
+        problems_add(problems, "/nodes_at_once",
+                     "does not go with launch; /spec/nodes/count is the number of nodes");
+    if (spec && spec->avoid_suspects)
+        problems_add(problems, "/spec/avoid_suspects",
+                     "must be false: a watch measures suspects until they pass");
     problems_add_below(problems, "/spec", &in_spec);
     run_spec_destroy(spec);
     problems_release(&in_spec);
-    return problems->count == 0;
 }
 
-static void add(struct api *api, struct http_request *request,
-                const struct watch_request *watch)
+/* Return the body with every default, or NULL after a 422. */
+static json_t *read_request(struct api *api, struct http_request *request, json_t *body)
 {
-    const char *who = http_request_who(request);
-    const json_t *launch = json_object_get(watch->spec, "launch");
-    struct change *change;
+    struct watch_request watch = {0};
+    struct problems problems;
+    json_t *out = NULL;
+
+    problems_init(&problems);
+    spec_fields_read_into(&fields, body, &watch, "", &problems);
+    check_request(api, &watch, &problems);
+    if (problems.count > 0)
+        http_reply_problem(request, 422, &problems, "the watch can't be accepted");
+    else
+        out = spec_fields_show(&fields, (struct run_spec *)(void *)&watch, 0, 0);
+    spec_fields_release(&fields, (struct run_spec *)(void *)&watch);
+    problems_release(&problems);
+    return out;
+}
+
+/* watch: taken. */
+static void add(struct api *api, struct http_request *request, json_t *watch)
+{
+    struct change *change = begin_change(api, request, 201);
     char location[80];
     struct error err;
 
-    if (jobs_allow(api->jobs, json_string_value(json_object_get(launch, "name")), who,
-                   &err)) {
-        http_reply_error(request, &err);
-        return;
-    }
-    if (!api_can_keep(api, request))
-        return;
-    change = begin_change(api, request, 201);
-    if (watches_add(api->watches, watch, who, change->id, end_change, change, &err)) {
+    if (watches_add(api->watches, watch, http_request_who(request), end_change, change,
+                    change->id, &err)) {
         end_change(change, &err, NULL, 0);
         return;
     }
@@ -152,26 +191,22 @@ static void add(struct api *api, struct http_request *request,
 
 void api_watch_add(struct http_request *request, void *arg)
 {
-    struct watch_request watch = {.mode = WATCH_OBSERVE};
-    struct problems problems;
-    json_t *body;
+    struct api *api = arg;
+    json_t *body = params_type(request, "application/json") ? params_body(request) : NULL;
+    json_t *watch = body ? read_request(api, request, body) : NULL;
+    const json_t *launch = json_object_get(json_object_get(watch, "spec"), "launch");
+    struct error err;
 
-    if (!params_type(request, "application/json"))
-        return;
-    body = params_body(request);
-    if (!body)
-        return;
-    problems_init(&problems);
-    if (read_request(arg, body, &watch, &problems))
-        add(arg, request, &watch);
-    else
-        http_reply_problem(request, 422, &problems, "the watch can't be accepted");
-    problems_release(&problems);
-    watch_request_release(&watch);
+    if (watch && jobs_allow(api->jobs, json_get_str(launch, "name", NULL),
+                            http_request_who(request), &err))
+        http_reply_error(request, &err);
+    else if (watch && api_can_keep(api, request))
+        add(api, request, json_incref(watch));
+    json_decref(watch);
     json_decref(body);
 }
 
-/* ---- The list, and one ---- */
+/* ---- Lists ---- */
 
 void api_suspect_list(struct http_request *request, void *arg)
 {

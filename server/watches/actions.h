@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* actions.h - which hooks are run for what a watch has found, and what came of them.
- * Pure: functions of the documents of the watch (sweep.h) and of nodes (standing.h).
+/* actions.h - which nodes are suspects, the hooks to run for that, and their results.
+ * Pure: functions of the documents of the watch (sweep.h) and of nodes.
  *
- * A watch has in "actions" the latest ones, newest first: {"id","time","event","hook",
- * "nodes","run","sentence","attempt","state","output"}, and of one that failed and is to
- * be tried again "retry", the time. A node has in "held" the hooks that were done to it
- * and not undone, of those that another one undoes or that have most_nodes. An action is
- * stored as `due` before its command runs, so a server that starts knows that it may have
- * run, and does not run it again. */
+ * The stored document of a node; docs/reference/api.md describes that of a suspect:
+ * {"node", "results": of the latest runs that judged it, newest first, [{"run","named"}],
+ *  "identity": of its machine when it was named, "changed": another machine has the name,
+ *  "held"}, and of a suspect "since", "watch", "run", "sentence".
+ *
+ * "actions" of a watch has the latest, newest first: {"id","time","event","hook","nodes",
+ * "run","sentence","state","output"}. "held" of a node has the lasting hooks that were
+ * applied to it and not undone. An action is stored as `due` before its command starts.
+ * After a restart the command may have run, so it is not started again. */
 #ifndef RINGBENCH_SERVER_WATCHES_ACTIONS_H
 #define RINGBENCH_SERVER_WATCHES_ACTIONS_H
 
@@ -17,43 +20,69 @@
 
 #include "server/watches/hook.h"
 
-#define ACTIONS_KEPT 100
+/* ---- Suspects ---- */
 
-/* A hook that fails is tried so often, the second time after a minute. */
-#define ACTION_ATTEMPTS 3
-#define ACTION_RETRY_MS 60000
+/* A node that was named in STANDING_NAMED of the last STANDING_RUNS runs is a suspect. */
+#define STANDING_RUNS 10
+#define STANDING_NAMED 2
+
+/* Return the node's document in an object by names, borrowed. A missing one is added. */
+json_t *standing_of(json_t *standings, const char *node);
+
+bool standing_is_suspect(const json_t *node);
+
+/* Return whether a hook was applied to the node and not undone. */
+bool standing_is_held(const json_t *node);
+
+/* Return whether the node is a suspect or the latest run named it. Only pairs clear it: a
+ * run over all nodes could pass by chance. */
+bool standing_is_open(const json_t *node);
+bool standing_any_is_open(const json_t *standings, const json_t *names);
+
+/* Take the result of a run that judged the node. sentence: the reason if is_named. Return
+ * whether the node became a suspect, or was one and passed. */
+bool standing_take(json_t *node, const char *watch, const char *run, const char *sentence,
+                   bool is_named, const char *identity, int64_t now_ms);
+
+/* Forget the results of runs, so that the node is no suspect. */
+void standing_clear(json_t *node);
+
+/* Return whether the document may be removed: no result names the node, and no hook was
+ * applied to it. */
+bool standing_is_clean(const json_t *node);
+
+/* ---- Actions ---- */
+
+#define ACTIONS_KEPT 100
 
 struct action_event {
     const char *event;
     json_t *nodes; /* names, borrowed */
     const char *run, *sentence;
-    bool is_again; /* only for hooks that undo what was not undone then */
+    bool is_again; /* not new: run only lasting and undoing hooks that failed before */
 };
 
-/* What they are done for; all borrowed. */
+/* What actions work on; all borrowed. */
 struct actions {
     json_t *watch;
     const struct hook_list *hooks;
-    json_t *standings; /* the nodes by name, an object that gets documents as needed */
-    bool may_act;      /* else they are only noted, as `observed` */
+    json_t *standings; /* documents of nodes by name; missing ones are added */
+    bool may_act;      /* false: actions are recorded as `observed` */
     int64_t now_ms;
 };
 
-/* Add what the hooks do about it: as `due`, or `refused` for a limit. */
+/* Add an action for each hook of the event: `due`, `observed` or `refused`. */
 void actions_add(const struct actions *on, const struct action_event *event);
 
-/* Add the next attempt of an action whose time has come, unless its hook has run as often
- * as it may in an hour or its reason is gone. Whether there is one. */
-bool actions_retry(const struct actions *on);
-
-/* The next one that is due; borrowed, or NULL. */
+/* Return the oldest due action, borrowed, or NULL. */
 json_t *actions_due(const json_t *watch);
 
-/* Its command has ended. state: "done", "failed" or "killed". The watch may be gone. */
+/* Record the end of the action's command. state: "done", "failed" or "killed". The watch
+ * may be NULL, since deleted. */
 void actions_end(const struct actions *on, json_t *action, const char *state,
                  const char *output);
 
-/* The server has started: what was due may have run. Whether there is any. */
-bool actions_disown(json_t *watch);
+/* After a restart: set actions that were due or running to `unknown`. */
+void actions_disown(json_t *watch);
 
 #endif

@@ -11,7 +11,7 @@
 #define PERIOD_LEAST_MS 5000
 #define PERIOD_MOST_MS (366 * CALENDAR_DAY_MS)
 
-/* -1: it is no period from 5 s to 366 days. */
+/* Return -1 unless the text is a period from 5 s to 366 days. */
 static int64_t parse_period(const char *text)
 {
     static const char units[] = "smhd";
@@ -26,7 +26,7 @@ static int64_t parse_period(const char *text)
     return n * units_ms[unit];
 }
 
-/* -1: it is no time of day. */
+/* Return -1 unless the text is a time of day. */
 static int64_t parse_time(const char *text)
 {
     static const char digits[] = "0123456789";
@@ -40,67 +40,62 @@ static int64_t parse_time(const char *text)
     return hours < 24 && minutes < 60 ? (hours * 60 + minutes) * INT64_C(60000) : -1;
 }
 
-static int compare_times(const void *a, const void *b)
-{
-    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
-
-    return (left > right) - (left < right);
-}
-
 static void read_times(struct calendar *calendar, const json_t *every,
-                       const char *pointer, struct problems *problems)
+                       struct problems *problems)
 {
     size_t n = json_array_size(every);
     char at[64];
 
     if (n == 0 || n > CALENDAR_TIMES_MAX) {
-        problems_add(problems, pointer, "must have 1 to %d times of day",
+        problems_add(problems, "/every", "must have 1 to %d times of day",
                      CALENDAR_TIMES_MAX);
         return;
     }
     for (size_t i = 0; i < n; i++) {
         calendar->times_ms[i] = parse_time(json_string_value(json_array_get(every, i)));
-        snprintf(at, sizeof(at), "%s/%zu", pointer, i);
+        snprintf(at, sizeof(at), "/every/%zu", i);
         if (calendar->times_ms[i] < 0)
             problems_add(problems, at, "must be a time of day in UTC, such as \"02:00\"");
     }
     calendar->n_times = n;
-    qsort(calendar->times_ms, n, sizeof(calendar->times_ms[0]), compare_times);
 }
 
-void calendar_read_every(struct calendar *calendar, const json_t *every,
-                         const char *pointer, struct problems *problems)
+static void read_window(struct calendar *calendar, json_t *window,
+                        struct problems *problems)
 {
-    if (json_is_array(every)) {
-        read_times(calendar, every, pointer, problems);
-        return;
-    }
-    if (json_is_string(every))
-        calendar->period_ms = parse_period(json_string_value(every));
-    if (calendar->period_ms <= 0)
-        problems_add(problems, pointer,
-                     "must be a period from 5s to 366d, such as \"24h\", or an array of "
-                     "times of day in UTC, such as [\"02:00\"]");
-}
-
-void calendar_read_window(struct calendar *calendar, json_t *window, const char *pointer,
-                          struct problems *problems)
-{
-    calendar->until_ms = CALENDAR_DAY_MS;
-    if (!window)
-        return;
     calendar->from_ms = parse_time(json_get_str(window, "from", NULL));
     calendar->until_ms = parse_time(json_get_str(window, "until", NULL));
     if (calendar->from_ms < 0 || calendar->until_ms < 0 ||
         json_object_size(window) != 2 || calendar->from_ms == calendar->until_ms)
-        problems_add(problems, pointer,
-                     "must be an object with two times of day in UTC that differ, such "
-                     "as {\"from\": \"22:00\", \"until\": \"06:00\"}");
+        problems_add(problems, "/window",
+                     "must be an object with two different times of day in UTC, such as "
+                     "{\"from\": \"22:00\", \"until\": \"06:00\"}");
     else if (calendar->until_ms < calendar->from_ms)
         calendar->until_ms += CALENDAR_DAY_MS;
 }
 
-/* How long the window has been open; below 0: it opens in so long. */
+void calendar_read(struct calendar *calendar, const json_t *every, json_t *window,
+                   struct problems *problems)
+{
+    calendar->period_ms = CALENDAR_DAY_MS;
+    calendar->n_times = 0;
+    calendar->from_ms = 0;
+    calendar->until_ms = CALENDAR_DAY_MS;
+    if (json_is_array(every))
+        read_times(calendar, every, problems);
+    else
+        calendar->period_ms =
+            parse_period(json_is_string(every) ? json_string_value(every) : "");
+    if (calendar->period_ms < 0)
+        problems_add(problems, "/every",
+                     "must be a period from 5s to 366d, such as \"24h\", or an array of "
+                     "times of day in UTC, such as [\"02:00\"]");
+    if (window)
+        read_window(calendar, window, problems);
+}
+
+/* Return the time since the window opened; if it is closed, minus the time until it
+ * opens. */
 static int64_t open_since_ms(const struct calendar *calendar, int64_t now_ms)
 {
     int64_t since = now_ms % CALENDAR_DAY_MS - calendar->from_ms;
@@ -117,25 +112,27 @@ bool calendar_is_open(const struct calendar *calendar, int64_t now_ms)
     return open_since_ms(calendar, now_ms) >= 0;
 }
 
-/* The first due time from `from_ms` on, whatever the window. */
+/* Return the first due time at or after `from_ms`, regardless of the window. */
 static int64_t first_from(const struct calendar *calendar, int64_t from_ms)
 {
-    int64_t day = from_ms - from_ms % CALENDAR_DAY_MS, periods;
+    int64_t day = from_ms - from_ms % CALENDAR_DAY_MS, first = INT64_MAX, periods;
 
-    if (calendar->period_ms > 0) {
+    if (calendar->n_times == 0) {
         periods = (from_ms - calendar->anchor_ms) / calendar->period_ms;
         if (calendar->anchor_ms + periods * calendar->period_ms < from_ms)
             periods++;
         return calendar->anchor_ms + periods * calendar->period_ms;
     }
-    for (size_t i = 0; i < calendar->n_times; i++)
-        if (day + calendar->times_ms[i] >= from_ms)
-            return day + calendar->times_ms[i];
-    return day + CALENDAR_DAY_MS + calendar->times_ms[0];
+    for (size_t i = 0; i < calendar->n_times; i++) {
+        int64_t due = day + calendar->times_ms[i];
+
+        due += due < from_ms ? CALENDAR_DAY_MS : 0;
+        first = due < first ? due : first;
+    }
+    return first;
 }
 
-/* While the window is closed, the first due time since it closed counts: it is due when
- * the window opens. */
+/* The first due time after the window closed moves to the next opening. */
 int64_t calendar_next(const struct calendar *calendar, int64_t after_ms)
 {
     int64_t open_ms = calendar->until_ms - calendar->from_ms;
@@ -148,17 +145,12 @@ int64_t calendar_next(const struct calendar *calendar, int64_t after_ms)
     return since < 0 ? due - since : due;
 }
 
-size_t calendar_count(const struct calendar *calendar, int64_t after_ms, int64_t until_ms,
-                      size_t most)
+size_t calendar_count(const struct calendar *calendar, int64_t after_ms, int64_t until_ms)
 {
     size_t n = 0;
 
-    while (n < most && (after_ms = calendar_next(calendar, after_ms)) <= until_ms)
+    while (n < CALENDAR_COUNT_MAX &&
+           (after_ms = calendar_next(calendar, after_ms)) <= until_ms)
         n++;
     return n;
-}
-
-int64_t calendar_horizon_ms(const struct calendar *calendar)
-{
-    return calendar->period_ms > 0 ? calendar->period_ms : CALENDAR_DAY_MS;
 }

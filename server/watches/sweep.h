@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sweep.h - one time that a watch measures its nodes, and what its row keeps of it. Pure:
- * functions of the row's document and of times and runs that the caller gives.
+/* sweep.h - one round of measurements of a watch over its nodes. Pure: functions of the
+ * watch's document and of the times and runs that the caller passes.
  *
- * The document of a watch, as the store has it. Most of it is shown as it is
- * (docs/reference/api.md):
- * {"id","created","by","request","next": null while it is paused,
+ * A group of nodes is measured together, and its run is compared with earlier ones. The
+ * run's gate measures a slower run again (analysis/gate.h). If it is slower again, the
+ * follow-up measures pairs of the nodes. The verdict of the pairs names a node, a link or
+ * a rack, or none. A watch with the pattern pairs starts with the pairs.
+ *
+ * The stored document of a watch; docs/reference/api.md describes what it shows:
+ * {"id","created","by","request","next": null while paused,
  *  "sweep": null or {"due","begun","skipped","batches":[{"nodes","state":
- *     "waiting|measuring|over","runs","answer","sentence","named"; "spec","group","why":
- *     of the run that follows one that was slower twice}]},
+ *     "waiting|measuring|over","runs","answer","sentence","named"; after a slow run
+ *     "group", and "spec" until the follow-up has ended}]},
  *  "sweeps": the latest that ended, newest first, see sweep_close,
- *  "counts":
- * {"sweeps","runs","alarms","unconfirmed_alarms","fails","named","unexplained",
- *             "passed_suspects","yielded","missed"},
- *  "lasting": see chain.h, "stale": names that were told to be, "actions": see actions.h,
- *  "nodes": {NAME: {"measured","run","answer"; "figure","level","low","high",
- *                   "level_run","level_measured": of the latest run with a level}}} */
+ *  "counts": {"sweeps","runs","alarms","unconfirmed_alarms","fails","named",
+ *             "unexplained","passed_suspects","yielded","missed"},
+ *  "lasting": the run that began the last slowdown which was followed up,
+ *  "actions": see actions.h,
+ *  "nodes": {NAME: {"measured","run","answer"; of the latest run with a level "figure",
+ *                   "level","low","high","level_run","level_measured"}}} */
 #ifndef RINGBENCH_SERVER_WATCHES_SWEEP_H
 #define RINGBENCH_SERVER_WATCHES_SWEEP_H
 
@@ -23,65 +27,72 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "server/watches/chain.h"
+#include "server/finding/verdict.h"
 
 #define SWEEPS_KEPT 30
-#define SWEEP_ALL SIZE_MAX
 
-/* The document of a new watch. request: taken. */
-json_t *sweep_document(const char *id, json_t *request, const char *by, int64_t now_ms,
-                       int64_t next_ms);
+/* Return the document of a new watch. request: taken. */
+json_t *sweep_document(const char *id, json_t *request, const char *by, int64_t now_ms);
 
-/* Divide names (in their order) evenly into groups of at most `most`; 0: one group. A new
- * array of arrays. */
-json_t *sweep_divide(const json_t *names, size_t most);
+/* Begin a sweep. It divides the names, in their order, evenly into batches of at most
+ * `at_once` (0: one batch). skipped: number of due times after due_ms that passed without
+ * a sweep. */
+void sweep_begin(json_t *watch, const json_t *names, size_t at_once, int64_t due_ms,
+                 size_t skipped, int64_t now_ms);
 
-/* Begin a sweep over groups of nodes (taken) that was due at due_ms, after so many that
- * were skipped because no server ran. */
-void sweep_begin(json_t *watch, json_t *groups, int64_t due_ms, size_t skipped,
-                 int64_t now_ms);
-
-/* The first batch that waits and whose nodes are all ready (NULL: they are), one before
- * others that has a run to follow; SWEEP_ALL: none. */
+/* Return the next batch to measure, borrowed, or NULL: one whose nodes are all ready
+ * (is_ready NULL: always). A batch with a follow-up precedes the others. may_split: a
+ * batch with some ready nodes is split into these and the others. */
 typedef bool sweep_is_ready(void *arg, const char *node);
-size_t sweep_find_ready(const json_t *watch, sweep_is_ready *is_ready, void *arg);
+json_t *sweep_next(json_t *watch, sweep_is_ready *is_ready, void *arg, bool may_split);
 
-/* Divide each batch that waits for some of its nodes only: those that are ready can be
- * measured without the others. */
-void sweep_split(json_t *watch, sweep_is_ready *is_ready, void *arg);
+/* Return the batch that is being measured, borrowed, or NULL. */
+json_t *sweep_measuring(const json_t *watch);
 
-json_t *sweep_batch(const json_t *watch, size_t i); /* borrowed */
+/* Return the batch's latest run, borrowed, or NULL. */
+const char *sweep_run(const json_t *batch);
 
-/* The run under way, or NULL, and of which batch. */
-const char *sweep_run(const json_t *watch, size_t *batch);
+/* Return the spec of the batch's next run, a new object. is_pairs: measure pairs of the
+ * nodes at once, if the watch's runs have a follow-up. */
+json_t *sweep_spec(const json_t *watch, const json_t *batch, bool is_pairs);
 
-/* The batch is measured by this run; or, NULL, by none, since that could not be posted.
- */
-void sweep_take_run(json_t *watch, size_t batch, const char *run);
+/* Note that the run measures the batch. NULL: the run could not be stored. */
+void sweep_take_run(json_t *batch, const char *run);
 
-/* The run under way has ended; run: its document; step: what chain_judge says of it,
- * whose `follow_up` is taken. Then a node counts as measured, and the batch is over
- * unless a run follows. Whether it is over, and something was slow or failed. */
-bool sweep_take_end(json_t *watch, const json_t *run, struct chain_step *step,
-                    int64_t now_ms);
+/* The result of a run. */
+struct sweep_result {
+    enum verdict_answer answer; /* PASS, FAIL, NOT_EVALUATED, NONE, SLOW_NODE, ... */
+    const char *sentence;       /* its reason; borrowed from the run */
+    json_t *nodes;              /* names of the batch's nodes; borrowed */
+    json_t *named;   /* nodes that the pairs' verdict names; borrowed, or NULL */
+    bool has_judged; /* nodes that are not named have passed */
+};
 
-/* Add to one of its counts. */
+/* Take the document of the current run, which has ended. The batch is over unless the run
+ * yielded or has a follow-up. Returns true if it is over and was slow or failed. */
+bool sweep_take_end(json_t *watch, const json_t *run, int64_t now_ms,
+                    struct sweep_result *result);
+
+/* Add n to a member of "counts". */
 void sweep_count(json_t *watch, const char *name, size_t n);
 
-/* The batch cannot be measured: its run is refused, or was deleted. */
-void sweep_give_up(json_t *watch, size_t batch, const char *why);
+/* End a batch that cannot be measured, because its run was refused or deleted. */
+void sweep_give_up(json_t *batch, const char *why);
 
 bool sweep_is_over(const json_t *watch);
 
-/* The sweep has ended, also with batches that wait yet: these are missed. Returns what is
- * kept of it, which is the first of `sweeps` then; borrowed:
- * {"due","begun","ended","verdict"}; the verdict is of kind `watch`. */
+/* End the sweep; batches that still wait are missed. Returns its entry in `sweeps`,
+ * borrowed: {"due","begun","ended","verdict"}. */
 const json_t *sweep_close(json_t *watch, int64_t now_ms);
 
-/* Those of the names that were not measured since a time. One that never was counts from
- * the time `from`, or NULL: as not measured. Times are texts of clock.h, which sort. A
- * new array. */
-json_t *sweep_stale(const json_t *watch, const json_t *names, const char *since,
-                    const char *from);
+/* Return the names of nodes that became stale after since_ms (0: all stale nodes),
+ * because they were not measured for two periods. A new array. */
+json_t *sweep_stale(const json_t *watch, const json_t *names, int64_t period_ms,
+                    int64_t since_ms, int64_t now_ms);
+
+/* Return the watch as docs/reference/api.md shows it, a new object. names: the nodes that
+ * it selects now (taken). has_nodes: false omits data of single nodes, as in lists. */
+json_t *sweep_show(json_t *watch, json_t *names, int64_t period_ms, int64_t now_ms,
+                   bool has_nodes);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* watches.c - specs that the server runs by itself, again and again */
+/* watches.c - run specs that the server runs periodically */
 #include "server/watches/watches.h"
 
 #include <stdio.h>
@@ -13,55 +13,50 @@
 #include "common/base/log.h"
 #include "common/base/memory.h"
 #include "common/base/time_scale.h"
+#include "common/spec/batch_group.h"
 #include "server/launch/jobs.h"
 #include "server/runs/scheduler.h"
 #include "server/store/run_packed.h"
 #include "server/store/store_work.h"
 #include "server/watches/actions.h"
-#include "server/watches/hook_runner.h"
-#include "server/watches/standing.h"
+#include "server/watches/calendar.h"
 #include "server/watches/sweep.h"
-#include "server/watches/watch_json.h"
 
 #define TICK_MS scaled_ms(500)
-#define SKIPPED_MAX 1000 /* due times that are counted */
 
-/* A batch waits for the last of its nodes an eighth of the time to the next sweep, but no
- * longer than an hour. */
+/* A batch waits for its last nodes for an eighth of the period, at most an hour. */
 #define SPLIT_AFTER 8
 #define SPLIT_MOST_MS 3600000
 
-/* When the server has started, nodes get so long to register again. */
+/* After a start, nodes have this time to register again. */
 #define START_MS scaled_ms(10000)
 
 struct watch {
     TAILQ_ENTRY(watch) entry;
     struct watches *watches;
-    char id[ID_RUN_LENGTH + 1];
-    json_t *doc; /* sweep.h; the store has it */
-    struct watch_request request;
-    bool is_awaiting;            /* an answer of the store is on its way: */
-    bool is_gone;                /* deleted: that answer frees it */
-    char run[ID_RUN_LENGTH + 1]; /* that is being posted, or whose end is being read: */
-    json_t *ended;               /* its document, or NULL */
+    json_t *doc;    /* sweep.h; the store has a copy */
+    const char *id; /* of the document */
+    struct calendar calendar;
+    bool is_awaiting; /* an answer of the store is pending */
+    bool is_gone;     /* the watch was deleted; that answer frees it */
+    const char *run;  /* whose end the store reads; of the document */
+    json_t *ended;    /* the document of that run, or NULL */
 };
 
 struct watches {
-    struct watches_config config;
-    json_t *nodes;    /* by name: standing.h; the store has them */
-    json_t *suspects; /* by name, of these */
-    struct hook_runner *hooks;
-    uv_loop_t *loop;
+    struct store *store; /* borrowed, like these */
+    struct scheduler *scheduler;
+    struct jobs *jobs;
+    json_t *nodes;    /* documents of nodes by name: actions.h; the store has copies */
+    json_t *suspects; /* those of suspects */
+    struct hook_runner hooks;
     TAILQ_HEAD(, watch) list;
     size_t n;
     uv_timer_t timer;
-    bool is_closing;
-    void (*closed)(void *arg);
-    void *closed_arg;
 };
 
-/* By which watches are due. In test builds (time_scale.h) it is ahead by the milliseconds
- * in the file that RINGBENCH_WATCH_CLOCK names, which is read at each look. */
+/* Return the time of calendars. In test builds (time_scale.h) the file that
+ * RINGBENCH_WATCH_CLOCK names has milliseconds to add. */
 static int64_t now_ms(void)
 {
     int64_t now = clock_wall_ms();
@@ -81,10 +76,14 @@ static int64_t now_ms(void)
 
 static void watch_free(struct watch *watch)
 {
-    watch_request_release(&watch->request);
     json_decref(watch->ended);
     json_decref(watch->doc);
     free(watch);
+}
+
+static const json_t *request_of(const struct watch *watch)
+{
+    return json_object_get(watch->doc, "request");
 }
 
 static void put_row(const struct watch *watch, struct store_write *write)
@@ -92,22 +91,42 @@ static void put_row(const struct watch *watch, struct store_write *write)
     store_write_watched(write, "watch", watch->id, watch->doc);
 }
 
-/* Have an answer of the store for which it is_awaiting; false: do nothing. */
+/* Take the pending answer of the store. Returns false if the watch was deleted, and is
+ * freed here, or the server stops. */
 static bool end_await(struct watch *watch)
 {
     watch->is_awaiting = false;
-    if (watch->is_gone)
-        watch_free(watch);
-    else if (!watch->watches->is_closing)
-        return true;
+    if (!watch->is_gone)
+        return !uv_is_closing((uv_handle_t *)&watch->watches->timer);
+    watch_free(watch);
     return false;
 }
 
-/* The names of its nodes, a new array. */
+static bool is_selected(const struct node *node, const json_t *wanted)
+{
+    const char *group = json_get_str(wanted, "group", NULL);
+    bool is_in_group = group ? strcmp(node->group, group) == 0 : !job_group(node->group);
+
+    return node->state != NODE_LEFT && is_in_group &&
+           node_has_labels(node, json_object_get(wanted, "labels"));
+}
+
+/* Return the names of the nodes that the spec selects now, a new array. It is empty if a
+ * launcher supplies the nodes. */
 static json_t *nodes_of(const struct watch *watch)
 {
-    return watch_request_nodes(&watch->request,
-                               scheduler_nodes(watch->watches->config.scheduler));
+    const struct node_registry *registry = scheduler_nodes(watch->watches->scheduler);
+    const json_t *spec = json_object_get(request_of(watch), "spec");
+    const json_t *wanted = json_object_get(spec, "nodes");
+    json_t *names = json_object_get(wanted, "names"), *out;
+
+    if (names)
+        return json_copy(names);
+    out = json_array();
+    for (size_t i = 0; i < registry->count && !json_object_get(spec, "launch"); i++)
+        if (is_selected(registry->nodes[i], wanted))
+            json_array_append_new(out, json_string(registry->nodes[i]->name));
+    return out;
 }
 
 static struct watch *find(const struct watches *watches, const char *id)
@@ -120,39 +139,39 @@ static struct watch *find(const struct watches *watches, const char *id)
     return NULL;
 }
 
-/* Store what is known of the node, or forget it when that is nothing. */
-static void put_node(struct watches *watches, const char *name, struct store_write *write)
-{
-    json_t *node = json_object_get(watches->nodes, name);
-    bool is_clean = standing_is_clean(node);
-
-    if (!node)
-        return;
-    if (standing_is_suspect(node))
-        json_object_set(watches->suspects, name, node);
-    else if (json_object_del(watches->suspects, name) == 0)
-        scheduler_set_suspects(watches->config.scheduler, watches->suspects);
-    store_write_watched(write, "node", name, is_clean ? NULL : node);
-    if (is_clean)
-        json_object_del(watches->nodes, name);
-}
-
+/* Store the documents of nodes, and remove the clean ones. */
 static void put_nodes(struct watches *watches, const json_t *names,
                       struct store_write *write)
 {
-    for (size_t i = 0; i < json_array_size(names); i++)
-        put_node(watches, json_string_value(json_array_get(names, i)), write);
+    for (size_t i = 0; i < json_array_size(names); i++) {
+        const char *name = json_string_value(json_array_get(names, i));
+        json_t *node = json_object_get(watches->nodes, name);
+        bool is_clean = standing_is_clean(node);
+
+        if (!node)
+            continue;
+        if (standing_is_suspect(node))
+            json_object_set(watches->suspects, name, node);
+        else if (json_object_del(watches->suspects, name) == 0)
+            scheduler_set_suspects(watches->scheduler, watches->suspects);
+        store_write_watched(write, "node", name, is_clean ? NULL : node);
+        if (is_clean)
+            json_object_del(watches->nodes, name);
+    }
 }
 
 /* ---- Hooks ---- */
 
-/* watch: NULL if it is gone. */
+/* watch: NULL if it was deleted. */
 static struct actions actions_of(const struct watches *watches, const struct watch *watch)
 {
+    bool may_act =
+        watch && strcmp(json_get_str(request_of(watch), "mode", ""), "act") == 0;
+
     return (struct actions){.watch = watch ? watch->doc : NULL,
-                            .hooks = hook_runner_hooks(watches->hooks),
+                            .hooks = &watches->hooks.hooks,
                             .standings = watches->nodes,
-                            .may_act = watch && watch->request.mode == WATCH_ACT,
+                            .may_act = may_act,
                             .now_ms = now_ms()};
 }
 
@@ -170,27 +189,29 @@ static void on_hook_ended(void *arg, const char *id, json_t *action, const char 
     put_nodes(watches, json_object_get(action, "nodes"), write);
     if (watch)
         put_row(watch, write);
-    store_submit(watches->config.store, write, true, NULL, NULL);
+    store_submit(watches->store, write, true, NULL, NULL);
 }
 
-static void on_acted(void *arg, const struct error *err, const struct store_event *events,
-                     size_t n_events)
+static void on_kept(void *arg, const struct error *err, const struct store_event *events,
+                    size_t n_events)
 {
     struct watch *watch = arg;
+    json_t *action;
 
     (void)events;
     (void)n_events;
     if (end_await(watch) && !err)
-        hook_runner_start(watch->watches->hooks, watch->doc,
-                          (int64_t)uv_now(watch->watches->loop));
+        while ((action = actions_due(watch->doc)))
+            hook_runner_start(&watch->watches->hooks, watch->doc, action,
+                              (int64_t)uv_now(watch->watches->timer.loop));
 }
 
-/* Submit the write (taken) with the watch's row, and run the hooks that are due then. */
+/* Submit the write (taken) together with the watch's row, then start due hooks. */
 static void keep(struct watch *watch, struct store_write *write)
 {
     put_row(watch, write);
     watch->is_awaiting = true;
-    store_submit(watch->watches->config.store, write, true, on_acted, watch);
+    store_submit(watch->watches->store, write, true, on_kept, watch);
 }
 
 /* ---- Posting a run ---- */
@@ -198,44 +219,28 @@ static void keep(struct watch *watch, struct store_write *write)
 static void on_posted(void *arg, const struct error *err, const char *run)
 {
     struct watch *watch = arg;
-    size_t batch;
+    struct error ignored;
 
-    if (err && !watch->is_gone && sweep_run(watch->doc, &batch)) {
-        log_warn("watch %s: its run can't be stored and is posted again: %s", watch->id,
+    if (err && !watch->is_gone) {
+        log_warn("watch %s: its run can't be stored; it is posted again: %s", watch->id,
                  err->text);
-        sweep_take_run(watch->doc, batch, NULL);
+        sweep_take_run(sweep_measuring(watch->doc), NULL);
     }
-    if (!err && watch->is_gone) {
-        struct error ignored;
-
-        scheduler_cancel(watch->watches->config.scheduler, run, &ignored);
-    }
+    if (!err && watch->is_gone)
+        scheduler_cancel(watch->watches->scheduler, run, &ignored);
     end_await(watch);
 }
 
-/* The spec of the batch's next run; a new object. Pairs tell whether a node is slow yet.
- * A run over all nodes would only say so if it is far from those before, and become one
- * of them if it is not. */
-static json_t *next_spec(const struct watch *watch, const json_t *batch)
+/* Post the batch's next run. The run and the watch's row are stored together. Pairs tell
+ * whether a named node is still slow; a run over all nodes could pass by chance. */
+static void post(struct watch *watch, json_t *batch)
 {
-    json_t *nodes = json_object_get(batch, "nodes");
-    json_t *spec = json_copy(json_object_get(batch, "spec"));
-
-    if (!spec && standing_any_is_open(watch->watches->nodes, nodes))
-        spec = watch_request_pairs(&watch->request, nodes);
-    if (!spec)
-        spec = watch_request_spec(&watch->request, nodes);
-    watch_request_mark(spec, watch->id);
-    return spec;
-}
-
-/* Post the batch's next run, durable with the row that says so. */
-static void post(struct watch *watch, size_t i)
-{
-    const struct watches_config *config = &watch->watches->config;
-    const json_t *batch = sweep_batch(watch->doc, i);
-    json_t *body = next_spec(watch, batch);
-    struct store_write *write;
+    struct watches *watches = watch->watches;
+    const json_t *nodes = json_object_get(batch, "nodes");
+    json_t *body =
+        sweep_spec(watch->doc, batch, standing_any_is_open(watches->nodes, nodes));
+    char run[ID_RUN_LENGTH + 1];
+    struct store_write *write = store_write_create();
     struct problems problems;
     struct run_spec *spec;
     struct error err;
@@ -244,21 +249,19 @@ static void post(struct watch *watch, size_t i)
     spec = run_spec_parse(body, &problems);
     json_decref(body);
     if (spec)
-        jobs_check(config->jobs, spec, &problems);
+        jobs_check(watches->jobs, spec, &problems);
     if (problems.count > 0) {
-        problems_error(&problems, "its run is refused", &err);
-        sweep_give_up(watch->doc, i, err.text);
-        keep(watch, store_write_create());
+        problems_error(&problems, "the server refuses the run", &err);
+        sweep_give_up(batch, err.text);
+        keep(watch, write);
         run_spec_destroy(spec);
     } else {
-        jobs_assign(config->jobs, spec, json_get_str(batch, "group", NULL));
-        id_run(watch->run);
-        sweep_take_run(watch->doc, i, watch->run);
-        write = store_write_create();
+        jobs_assign(watches->jobs, spec, json_get_str(batch, "group", NULL));
+        id_run(run);
+        sweep_take_run(batch, run);
         put_row(watch, write);
         watch->is_awaiting = true;
-        scheduler_submit_with(config->scheduler, spec, watch->run, write, on_posted,
-                              watch);
+        scheduler_submit_with(watches->scheduler, spec, run, write, on_posted, watch);
     }
     problems_release(&problems);
 }
@@ -271,111 +274,78 @@ static bool is_node_idle(void *arg, const char *name)
            node_is_free(node, false);
 }
 
-/* ---- What a run says ---- */
+/* ---- The end of a run ---- */
 
-/* nodes: an array of names; none, no event. */
 static void fire(struct watch *watch, const struct action_event *event,
                  struct store_write *write)
 {
     const struct actions on = actions_of(watch->watches, watch);
 
-    if (json_array_size(event->nodes) == 0)
-        return;
-    actions_add(&on, event);
+    if (json_array_size(event->nodes) > 0)
+        actions_add(&on, event);
     put_nodes(watch->watches, event->nodes, write);
 }
 
-/* What tells a node's machine from another one, and from itself before it was started
- * anew: its boot id; of one that reports none the agent's. */
+/* Return the boot id of the node's machine, or of its agent if the inventory has none. It
+ * changes when the machine is rebooted or replaced. */
 static const char *identity_of(const struct watches *watches, const char *name)
 {
-    const struct node *node = node_find(scheduler_nodes(watches->config.scheduler), name);
+    const struct node *node = node_find(scheduler_nodes(watches->scheduler), name);
 
     return node ? json_get_str(node->inventory, "hostid", node->boot_id) : "";
 }
 
-/* A single slow node may become a suspect; of a link or a rack nobody knows which one is.
- */
-static enum standing_news judge_node(struct watch *watch, const json_t *run,
-                                     const struct chain_step *step, const char *name)
+/* Update the node's standing after a run that judged it, and run the hooks. Only single
+ * nodes become suspects: for a slow link or rack the node is unknown. */
+static void judge_node(struct watch *watch, const json_t *run,
+                       const struct sweep_result *result, json_t *name,
+                       struct store_write *write)
 {
     struct watches *watches = watch->watches;
+    const char *text = json_string_value(name), *id = json_get_str(run, "id", "");
     bool is_named =
-        step->answer == VERDICT_SLOW_NODE && json_has_string(step->named, name);
-    json_t *node = json_object_get(watches->nodes, name);
+        result->answer == VERDICT_SLOW_NODE && json_has_string(result->named, text);
+    json_t *node = json_object_get(watches->nodes, text), *names;
     const char *by = json_get_str(node, "watch", watch->id);
-    enum standing_news news;
+    bool is_news, is_suspect;
 
-    /* Another watch measures something else: its pass says nothing about a suspect. */
+    /* Another watch measures something else, so its pass clears no suspect. */
     if (!is_named && (!node || (strcmp(by, watch->id) != 0 && find(watches, by))))
-        return STANDING_SAME;
-    node = standing_of(watches->nodes, name);
-    news = standing_take(node, watch->id, json_get_str(run, "id", ""), step->sentence,
-                         is_named, identity_of(watches, name), now_ms());
-    if (news == STANDING_CLEARED && !json_get_bool(node, "changed", false))
+        return;
+    node = standing_of(watches->nodes, text);
+    is_news = standing_take(node, watch->id, id, result->sentence, is_named,
+                            identity_of(watches, text), now_ms());
+    is_suspect = standing_is_suspect(node);
+    if (is_news && !is_suspect && !json_get_bool(node, "changed", false))
         sweep_count(watch->doc, "passed_suspects", 1);
-    return news;
-}
-
-static json_t *names_of(const json_t *run)
-{
-    json_t *names = json_array(), *node;
-    size_t i;
-
-    json_array_foreach (json_object_get(run, "nodes"), i, node)
-        json_array_append(names, json_object_get(node, "name"));
-    return names;
-}
-
-/* The nodes' standings, and the hooks of those that became suspects or were cleared. */
-static void judge_nodes(struct watch *watch, const json_t *run, json_t *names,
-                        const struct chain_step *step, struct store_write *write)
-{
-    struct action_event events[] = {
-        {.event = "culprit"}, {.event = "recovered"}, {"recovered", .is_again = true}};
-    json_t *name;
-    size_t i, k;
-
-    for (k = 0; k < 3; k++) {
-        events[k].nodes = json_array();
-        events[k].run = json_get_str(run, "id", "");
-        events[k].sentence = step->sentence;
-    }
-    json_array_foreach (names, i, name) {
-        const char *text = json_string_value(name);
-        enum standing_news news = judge_node(watch, run, step, text);
-        const json_t *node = json_object_get(watch->watches->nodes, text);
-
-        if (news != STANDING_SAME)
-            json_array_append(events[news == STANDING_CLEARED].nodes, name);
-        else if (standing_is_held(node) && !standing_is_open(node))
-            json_array_append(events[2].nodes, name);
-    }
-    for (k = 0; k < 3; k++) {
-        fire(watch, &events[k], write);
-        json_decref(events[k].nodes);
-    }
-    put_nodes(watch->watches, names, write);
+    names = json_pack("[O]", name);
+    if (is_suspect || is_news || (standing_is_held(node) && !standing_is_open(node)))
+        fire(watch,
+             &(struct action_event){is_suspect ? "culprit" : "recovered", names, id,
+                                    result->sentence, .is_again = !is_news},
+             write);
+    else
+        put_nodes(watches, names, write);
+    json_decref(names);
 }
 
 static void take_end(struct watch *watch, const json_t *run)
 {
-    json_t *names = names_of(run);
     struct store_write *write = store_write_create();
-    struct chain_step step;
+    struct sweep_result result;
+    bool is_bad = sweep_take_end(watch->doc, run, now_ms(), &result);
+    json_t *name;
+    size_t i;
 
-    chain_judge(run, json_get_str(watch->doc, "lasting", NULL), &step);
-    if (step.lasting)
-        json_object_set_new(watch->doc, "lasting", json_string(step.lasting));
-    if (step.has_judged)
-        judge_nodes(watch, run, names, &step, write);
-    if (sweep_take_end(watch->doc, run, &step, now_ms()))
+    if (result.has_judged)
+        json_array_foreach (result.nodes, i, name)
+            judge_node(watch, run, &result, name, write);
+    if (is_bad)
         fire(watch,
-             &(struct action_event){"fail", step.named ? step.named : names,
-                                    json_get_str(run, "id", ""), step.sentence, false},
+             &(struct action_event){"fail", result.named ? result.named : result.nodes,
+                                    json_get_str(run, "id", ""), result.sentence, false},
              write);
     keep(watch, write);
-    json_decref(names);
 }
 
 static int read_run(sqlite3 *db, void *arg, struct error *err)
@@ -386,87 +356,64 @@ static int read_run(sqlite3 *db, void *arg, struct error *err)
     return watch->ended ? 0 : -1;
 }
 
-/* Until the end is on disk, the next tick reads it again. */
+/* The next tick reads the run again if its end is not stored yet. */
 static void on_read(void *arg, const struct error *err)
 {
     struct watch *watch = arg;
     json_t *run = watch->ended ? run_unpack(watch->ended) : NULL;
-    size_t batch;
+    bool is_there;
 
     watch->ended = NULL;
-    if (end_await(watch)) {
-        if (json_is_string(json_object_get(run, "ended"))) {
-            take_end(watch, run);
-        } else if (err && err->code == ERROR_NOT_FOUND && sweep_run(watch->doc, &batch)) {
-            sweep_give_up(watch->doc, batch, "its run was deleted");
-            keep(watch, store_write_create());
-        }
+    is_there = end_await(watch);
+    if (is_there && json_is_string(json_object_get(run, "ended"))) {
+        take_end(watch, run);
+    } else if (is_there && err && err->code == ERROR_NOT_FOUND) {
+        sweep_give_up(sweep_measuring(watch->doc), "the run was deleted");
+        keep(watch, store_write_create());
     }
     json_decref(run);
 }
 
 /* ---- Due times ---- */
 
-/* Times that passed while no server ran are counted, and made up by this one sweep. It is
- * made of the nodes that are there; without nodes it waits for some. only: just the group
- * with this node, or NULL. */
-static void begin_sweep(struct watch *watch, int64_t due_ms, int64_t at_ms,
-                        const char *only)
+/* Begin a sweep over the nodes that exist now, which makes up for all due times so far.
+ * Without nodes the watch stays due. */
+static void begin_sweep(struct watch *watch, int64_t at_ms)
 {
-    const struct calendar *calendar = &watch->request.calendar;
+    const json_t *request = request_of(watch);
+    int64_t due_ms = json_get_time(watch->doc, "next");
     json_t *names = nodes_of(watch);
-    json_t *groups = sweep_divide(names, (size_t)watch->request.nodes_at_once);
 
-    for (size_t i = json_array_size(groups); only && i-- > 0;)
-        if (!json_has_string(json_array_get(groups, i), only))
-            json_array_remove(groups, i);
-    if (json_array_size(groups) > 0 &&
-        (json_array_size(names) > 0 || json_object_get(watch->request.spec, "launch"))) {
-        sweep_begin(watch->doc, groups, due_ms,
-                    calendar_count(calendar, due_ms, at_ms, SKIPPED_MAX), at_ms);
-        if (!only)
-            json_set_time(watch->doc, "next", calendar_next(calendar, at_ms));
+    if (json_array_size(names) > 0 ||
+        json_object_get(json_object_get(request, "spec"), "launch")) {
+        sweep_begin(watch->doc, names, (size_t)json_get_int(request, "nodes_at_once", 0),
+                    due_ms, calendar_count(&watch->calendar, due_ms, at_ms), at_ms);
+        json_set_time(watch->doc, "next", calendar_next(&watch->calendar, at_ms));
         keep(watch, store_write_create());
-    } else {
-        json_decref(groups);
     }
-    json_decref(names);
-}
-
-/* Of nodes that became stale since the sweep before. */
-static void tell_stale(struct watch *watch, int64_t at_ms, struct store_write *write)
-{
-    int64_t since_ms =
-        at_ms - WATCH_STALE_AFTER * calendar_horizon_ms(&watch->request.calendar);
-    json_t *names = nodes_of(watch), *fresh = json_array(), *stale, *name;
-    char since[CLOCK_TEXT_MAX];
-    size_t i;
-
-    stale = sweep_stale(watch->doc, names, clock_format_ms(since_ms, since),
-                        json_get_str(watch->doc, "created", ""));
-    json_array_foreach (stale, i, name)
-        if (!json_has_string(json_object_get(watch->doc, "stale"),
-                             json_string_value(name)))
-            json_array_append(fresh, name);
-    json_object_set_new(watch->doc, "stale", stale);
-    fire(watch,
-         &(struct action_event){"stale", fresh, "",
-                                "not measured for two periods of the watch", false},
-         write);
-    json_decref(fresh);
     json_decref(names);
 }
 
 static void end_sweep(struct watch *watch, int64_t at_ms)
 {
+    const json_t *last = json_array_get(json_object_get(watch->doc, "sweeps"), 0);
+    int64_t last_ms = json_get_time(last, "ended");
+    const json_t *verdict = json_object_get(sweep_close(watch->doc, at_ms), "verdict");
     struct store_write *write = store_write_create();
-    const json_t *closed = sweep_close(watch->doc, at_ms);
-    const json_t *verdict = json_object_get(closed, "verdict");
+    json_t *names = nodes_of(watch);
+    json_t *stale =
+        sweep_stale(watch->doc, names, watch->calendar.period_ms, last_ms, at_ms);
 
-    log_info("watch %s (%s): %s: %s", watch->id, watch->request.name,
+    log_info("watch %s (%s): %s: %s", watch->id,
+             json_get_str(request_of(watch), "name", ""),
              json_get_str(verdict, "answer", ""), json_get_str(verdict, "sentence", ""));
-    tell_stale(watch, at_ms, write);
+    fire(watch,
+         &(struct action_event){"stale", stale, "",
+                                "not measured for two periods of the watch", false},
+         write);
     keep(watch, write);
+    json_decref(stale);
+    json_decref(names);
 }
 
 static bool is_paused(const struct watch *watch)
@@ -479,10 +426,10 @@ static bool is_due(const struct watch *watch, int64_t at_ms)
     return !is_paused(watch) && at_ms >= json_get_time(watch->doc, "next");
 }
 
-/* Long enough for a batch that lacks some of its nodes. */
+/* Whether a batch may start without some of its nodes. */
 static bool has_waited(const struct watch *watch, int64_t at_ms)
 {
-    int64_t least_ms = calendar_horizon_ms(&watch->request.calendar) / SPLIT_AFTER;
+    int64_t least_ms = watch->calendar.period_ms / SPLIT_AFTER;
     int64_t begun_ms = json_get_time(json_object_get(watch->doc, "sweep"), "begun");
 
     return at_ms - begun_ms >= (least_ms < SPLIT_MOST_MS ? least_ms : SPLIT_MOST_MS);
@@ -490,27 +437,25 @@ static bool has_waited(const struct watch *watch, int64_t at_ms)
 
 static void tick_sweep(struct watch *watch, int64_t at_ms)
 {
-    sweep_is_ready *is_ready = watch->request.idle_only ? is_node_idle : NULL;
-    void *arg = (void *)(uintptr_t)scheduler_nodes(watch->watches->config.scheduler);
-    bool is_open = calendar_is_open(&watch->request.calendar, at_ms);
-    bool is_late = is_paused(watch) || is_due(watch, at_ms) || !is_open;
-    size_t batch;
-    const char *run = sweep_run(watch->doc, &batch);
+    struct watches *watches = watch->watches;
+    bool idle_only = json_get_bool(request_of(watch), "idle_only", true);
+    bool is_late = is_paused(watch) || is_due(watch, at_ms) ||
+                   !calendar_is_open(&watch->calendar, at_ms);
+    json_t *batch = sweep_measuring(watch->doc);
 
-    if (run) {
-        if (scheduler_run_is_active(watch->watches->config.scheduler, run))
+    if (batch) {
+        watch->run = sweep_run(batch);
+        if (scheduler_run_is_active(watches->scheduler, watch->run))
             return;
-        snprintf(watch->run, sizeof(watch->run), "%s", run);
         watch->is_awaiting = true;
-        store_do_on(watch->watches->config.store, STORE_KEYED, read_run, on_read, watch);
+        store_do_on(watches->store, STORE_KEYED, read_run, on_read, watch);
         return;
     }
-    if (is_ready && !is_late && has_waited(watch, at_ms))
-        sweep_split(watch->doc, is_ready, arg);
-    batch = sweep_find_ready(watch->doc, is_ready, arg);
-    /* What is slow is followed up, whatever the time. */
-    if (batch != SWEEP_ALL &&
-        (!is_late || json_object_get(sweep_batch(watch->doc, batch), "spec")))
+    batch = sweep_next(watch->doc, idle_only ? is_node_idle : NULL,
+                       (void *)(uintptr_t)scheduler_nodes(watches->scheduler),
+                       !is_late && has_waited(watch, at_ms));
+    /* A follow-up is posted at any time. */
+    if (batch && (!is_late || json_object_get(batch, "spec")))
         post(watch, batch);
     else if (sweep_is_over(watch->doc) || is_late)
         end_sweep(watch, at_ms);
@@ -518,8 +463,8 @@ static void tick_sweep(struct watch *watch, int64_t at_ms)
 
 /* ---- Suspects that came back ---- */
 
-/* One whose machine was started anew or replaced is measured at once by the watch that
- * named it, unless that measures already. */
+/* If the suspect's machine was rebooted or replaced, its watch is due at once, or after
+ * the current sweep. */
 static void tick_suspect(struct watches *watches, json_t *node, int64_t at_ms)
 {
     const char *name = json_get_str(node, "node", "");
@@ -533,11 +478,11 @@ static void tick_suspect(struct watches *watches, json_t *node, int64_t at_ms)
         return;
     json_object_set_new(node, "identity", json_string(identity));
     json_object_set_new(node, "changed", json_true());
-    if (watch && !is_paused(watch) && calendar_is_open(&watch->request.calendar, at_ms))
-        begin_sweep(watch, at_ms, at_ms, name);
+    if (watch && !is_paused(watch) && calendar_is_open(&watch->calendar, at_ms))
+        json_set_time(watch->doc, "next", at_ms);
     write = store_write_create();
     store_write_watched(write, "node", name, node);
-    store_submit(watches->config.store, write, true, NULL, NULL);
+    store_submit(watches->store, write, true, NULL, NULL);
 }
 
 static void on_tick(uv_timer_t *timer)
@@ -545,50 +490,44 @@ static void on_tick(uv_timer_t *timer)
     struct watches *watches = timer->data;
     int64_t at_ms = now_ms(), next_ms;
     struct watch *watch;
-    struct actions on;
     const char *name;
     json_t *node;
 
-    hook_runner_tick(watches->hooks, (int64_t)uv_now(watches->loop));
-    if (!store_takes_writes(watches->config.store))
+    engine_calls_tick(&watches->hooks.calls, (int64_t)uv_now(timer->loop));
+    if (!store_takes_writes(watches->store))
         return;
     json_object_foreach (watches->suspects, name, node)
         tick_suspect(watches, node, at_ms);
     TAILQ_FOREACH (watch, &watches->list, entry) {
         if (watch->is_awaiting)
             continue;
-        /* If the clock was set back, the stored time is too far ahead. */
-        next_ms = calendar_next(&watch->request.calendar, at_ms);
+        /* After the clock was set back, the stored time is too late. */
+        next_ms = calendar_next(&watch->calendar, at_ms);
         if (json_get_time(watch->doc, "next") > next_ms)
             json_set_time(watch->doc, "next", next_ms);
-        on = actions_of(watches, watch);
-        if (on.may_act && actions_retry(&on))
-            keep(watch, store_write_create());
-        else if (json_is_object(json_object_get(watch->doc, "sweep")))
+        if (json_is_object(json_object_get(watch->doc, "sweep")))
             tick_sweep(watch, at_ms);
-        else if (is_due(watch, at_ms) &&
-                 calendar_is_open(&watch->request.calendar, at_ms))
-            begin_sweep(watch, json_get_time(watch->doc, "next"), at_ms, NULL);
+        else if (is_due(watch, at_ms) && calendar_is_open(&watch->calendar, at_ms))
+            begin_sweep(watch, at_ms);
     }
 }
 
 /* ---- The list ---- */
 
-/* doc is taken. */
+/* doc: taken. */
 static struct watch *add(struct watches *watches, json_t *doc)
 {
     struct watch *watch = memory_zeroed(1, sizeof(*watch), "a watch");
-    struct problems problems;
+    struct problems ignored;
 
-    problems_init(&problems);
+    problems_init(&ignored);
     watch->watches = watches;
     watch->doc = doc;
-    snprintf(watch->id, sizeof(watch->id), "%s", json_get_str(doc, "id", ""));
-    spec_fields_read_into(&watch_request_fields, json_object_get(doc, "request"),
-                          &watch->request, "", &problems);
-    watch_request_check(&watch->request, NULL, &problems);
-    watch->request.calendar.anchor_ms = json_get_time(doc, "created");
-    problems_release(&problems);
+    watch->id = json_get_str(doc, "id", "");
+    watch->calendar.anchor_ms = json_get_time(doc, "created");
+    calendar_read(&watch->calendar, json_object_get(request_of(watch), "every"),
+                  json_object_get(request_of(watch), "window"), &ignored);
+    problems_release(&ignored);
     TAILQ_INSERT_TAIL(&watches->list, watch, entry);
     watches->n++;
     return watch;
@@ -603,7 +542,7 @@ static void take_out(struct watch *watch)
         watch_free(watch);
 }
 
-/* A stored watch, or what is known of a node. */
+/* Take a stored document of a watch or a node. */
 static void take_stored(struct watches *watches, json_t *doc)
 {
     const char *node = json_get_str(doc, "node", NULL);
@@ -614,27 +553,26 @@ static void take_stored(struct watches *watches, json_t *doc)
             json_object_set(watches->suspects, node, doc);
         return;
     }
-    if (actions_disown(doc))
-        log_warn("watch %s: a hook's command may have run when the server stopped; it is "
-                 "not run again",
-                 json_get_str(doc, "id", ""));
+    actions_disown(doc);
     add(watches, json_incref(doc));
 }
 
-struct watches *watches_create(uv_loop_t *loop, const struct watches_config *config,
-                               struct error *err)
+struct watches *watches_create(uv_loop_t *loop, struct store *store,
+                               struct scheduler *scheduler, struct jobs *jobs,
+                               const char *hooks, struct error *err)
 {
     struct watches *watches = memory_zeroed(1, sizeof(*watches), "watches");
-    json_t *docs, *doc;
+    json_t *docs = NULL, *doc;
     size_t i;
 
-    watches->config = *config;
-    watches->loop = loop;
+    watches->store = store;
+    watches->scheduler = scheduler;
+    watches->jobs = jobs;
     TAILQ_INIT(&watches->list);
     watches->nodes = json_object();
     watches->suspects = json_object();
-    watches->hooks = hook_runner_create(config->hooks, on_hook_ended, watches, err);
-    docs = watches->hooks ? store_load_watched(config->store, err) : NULL;
+    if (!hook_runner_init(&watches->hooks, hooks, on_hook_ended, watches, err))
+        docs = store_load_watched(store, err);
     if (!docs) {
         watches_free(watches);
         return NULL;
@@ -642,36 +580,21 @@ struct watches *watches_create(uv_loop_t *loop, const struct watches_config *con
     json_array_foreach (docs, i, doc)
         take_stored(watches, doc);
     json_decref(docs);
-    scheduler_set_suspects(config->scheduler, watches->suspects);
+    scheduler_set_suspects(scheduler, watches->suspects);
     uv_timer_init(loop, &watches->timer);
     watches->timer.data = watches;
     uv_timer_start(&watches->timer, on_tick, START_MS, TICK_MS);
     return watches;
 }
 
-static void on_timer_closed(uv_handle_t *handle)
+struct hook_runner *watches_hooks(struct watches *watches)
 {
-    struct watches *watches = handle->data;
-
-    watches->closed(watches->closed_arg);
+    return &watches->hooks;
 }
 
-void watches_set_server(struct watches *watches, const char *url)
+void watches_close(struct watches *watches)
 {
-    hook_runner_set_server(watches->hooks, url);
-}
-
-int watches_reload(struct watches *watches, struct error *err)
-{
-    return hook_runner_reload(watches->hooks, err);
-}
-
-void watches_close(struct watches *watches, void (*closed)(void *arg), void *arg)
-{
-    watches->is_closing = true;
-    watches->closed = closed;
-    watches->closed_arg = arg;
-    uv_close((uv_handle_t *)&watches->timer, on_timer_closed);
+    uv_close((uv_handle_t *)&watches->timer, NULL);
 }
 
 void watches_free(struct watches *watches)
@@ -680,7 +603,7 @@ void watches_free(struct watches *watches)
 
     if (!watches)
         return;
-    hook_runner_free(watches->hooks);
+    hook_runner_release(&watches->hooks);
     while ((watch = TAILQ_FIRST(&watches->list))) {
         watch->is_awaiting = false;
         take_out(watch);
@@ -690,49 +613,38 @@ void watches_free(struct watches *watches)
     free(watches);
 }
 
-/* ---- What people ask ---- */
+/* ---- Requests of clients ---- */
 
-int watches_add(struct watches *watches, const struct watch_request *request,
-                const char *by, char *id, store_written *done, void *arg,
-                struct error *err)
+int watches_add(struct watches *watches, json_t *request, const char *by,
+                store_written *done, void *arg, char *id, struct error *err)
 {
-    struct store_write *write;
     int64_t at_ms = now_ms();
-    struct calendar calendar = request->calendar;
-    json_t *doc;
+    struct store_write *write;
+    struct watch *watch;
 
-    if (watches->n >= WATCHES_MAX)
-        return error_set(err, ERROR_LIMIT, "there are %d watches, as many as may be",
+    if (watches->n >= WATCHES_MAX) {
+        json_decref(request);
+        return error_set(err, ERROR_LIMIT, "there are %d watches already; delete one",
                          WATCHES_MAX);
+    }
     id_run(id);
-    calendar.anchor_ms = at_ms;
-    doc = sweep_document(id, watch_request_json(request), by, at_ms,
-                         calendar_next(&calendar, at_ms - 1));
+    watch = add(watches, sweep_document(id, request, by, at_ms));
+    json_set_time(watch->doc, "next", calendar_next(&watch->calendar, at_ms - 1));
     write = store_write_create();
-    put_row(add(watches, doc), write);
-    store_submit(watches->config.store, write, true, done, arg);
+    put_row(watch, write);
+    store_submit(watches->store, write, true, done, arg);
     return 0;
-}
-
-static void delete_watch(struct watch *watch, struct store_write *write)
-{
-    size_t batch;
-    const char *run = sweep_run(watch->doc, &batch);
-    struct error ignored;
-
-    store_write_watched(write, "watch", watch->id, NULL);
-    if (run)
-        scheduler_cancel(watch->watches->config.scheduler, run, &ignored);
-    take_out(watch);
 }
 
 static void clear(struct watches *watches, const char *node, struct store_write *write)
 {
-    json_t *known = json_object_get(watches->nodes, node);
+    json_t *known = json_object_get(watches->nodes, node),
+           *names = json_pack("[s]", node);
 
     standing_clear(known);
     json_object_clear(json_object_get(known, "held"));
-    put_node(watches, node, write);
+    put_nodes(watches, names, write);
+    json_decref(names);
 }
 
 int watches_change(struct watches *watches, const char *id, enum watches_change change,
@@ -741,28 +653,33 @@ int watches_change(struct watches *watches, const char *id, enum watches_change 
     struct watch *watch = find(watches, id);
     const json_t *node = json_object_get(watches->nodes, id);
     struct store_write *write;
+    struct error ignored;
+    const char *run;
 
     if (change == WATCHES_CLEAR && !standing_is_suspect(node) && !standing_is_held(node))
         return error_set(err, ERROR_NOT_FOUND, "%.100s is no suspect", id);
     if (change != WATCHES_CLEAR && !watch)
         return error_set(err, ERROR_NOT_FOUND, "there is no watch %.40s", id);
     write = store_write_create();
-    if (change == WATCHES_PAUSE) {
+    if (change == WATCHES_PAUSE)
         json_object_set_new(watch->doc, "next", json_null());
-    } else if (change == WATCHES_RESUME) {
-        json_set_time(watch->doc, "next",
-                      calendar_next(&watch->request.calendar, now_ms()));
-    } else if (change == WATCHES_ACT || change == WATCHES_OBSERVE) {
-        watch->request.mode = change == WATCHES_ACT ? WATCH_ACT : WATCH_OBSERVE;
-        json_object_set_new(watch->doc, "request", watch_request_json(&watch->request));
-    }
-    if (change == WATCHES_DELETE)
-        delete_watch(watch, write);
-    else if (change == WATCHES_CLEAR)
+    else if (change == WATCHES_RESUME)
+        json_set_time(watch->doc, "next", calendar_next(&watch->calendar, now_ms()));
+    else if (change == WATCHES_ACT || change == WATCHES_OBSERVE)
+        json_object_set_new(json_object_get(watch->doc, "request"), "mode",
+                            json_string(change == WATCHES_ACT ? "act" : "observe"));
+    if (change == WATCHES_CLEAR) {
         clear(watches, id, write);
-    else
+    } else if (change == WATCHES_DELETE) {
+        store_write_watched(write, "watch", watch->id, NULL);
+        run = sweep_run(sweep_measuring(watch->doc));
+        if (run)
+            scheduler_cancel(watches->scheduler, run, &ignored);
+        take_out(watch);
+    } else {
         put_row(watch, write);
-    store_submit(watches->config.store, write, true, done, arg);
+    }
+    store_submit(watches->store, write, true, done, arg);
     return 0;
 }
 
@@ -776,10 +693,10 @@ json_t *watches_suspects(const struct watches *watches)
     return out;
 }
 
-static json_t *one_json(const struct watch *watch, bool has_nodes)
+static json_t *show(const struct watch *watch, bool has_nodes)
 {
-    return watch_json(watch->doc, nodes_of(watch),
-                      calendar_horizon_ms(&watch->request.calendar), now_ms(), has_nodes);
+    return sweep_show(watch->doc, nodes_of(watch), watch->calendar.period_ms, now_ms(),
+                      has_nodes);
 }
 
 json_t *watches_list(const struct watches *watches)
@@ -788,7 +705,7 @@ json_t *watches_list(const struct watches *watches)
     json_t *out = json_array();
 
     TAILQ_FOREACH (watch, &watches->list, entry)
-        json_array_append_new(out, one_json(watch, false));
+        json_array_append_new(out, show(watch, false));
     return out;
 }
 
@@ -796,5 +713,5 @@ json_t *watches_get(const struct watches *watches, const char *id)
 {
     const struct watch *watch = find(watches, id);
 
-    return watch ? one_json(watch, true) : NULL;
+    return watch ? show(watch, true) : NULL;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* watches.h - specs that the server runs by itself, again and again, to find nodes that
- * became slow (docs/reference/watches.md). All of it on the loop's thread. A run becomes
- * durable together with the row of its watch, so that the next server knows how far it
- * is. */
+/* watches.h - run specs that the server runs periodically to find nodes that became slow
+ * (docs/reference/watches.md). On the loop's thread. A run and the row of its watch are
+ * stored together, so a restarted server continues where the last one stopped. */
 #ifndef RINGBENCH_SERVER_WATCHES_WATCHES_H
 #define RINGBENCH_SERVER_WATCHES_WATCHES_H
 
@@ -11,57 +10,49 @@
 
 #include "common/base/error.h"
 #include "server/store/store.h"
-#include "server/watches/watch_request.h"
 
 #define WATCHES_MAX 200
 
+struct hook_runner;
 struct jobs;
 struct scheduler;
 struct watches;
 
-struct watches_config {
-    struct store *store; /* all borrowed */
-    struct scheduler *scheduler;
-    struct jobs *jobs;
-    const char *hooks; /* the directory, or NULL: there are none */
-};
+/* Read the stored watches. Call this after scheduler_recover. The parts are borrowed.
+ * hooks: their directory, borrowed, or NULL. */
+struct watches *watches_create(uv_loop_t *loop, struct store *store,
+                               struct scheduler *scheduler, struct jobs *jobs,
+                               const char *hooks, struct error *err);
 
-/* Read the stored watches, after scheduler_recover. */
-struct watches *watches_create(uv_loop_t *loop, const struct watches_config *config,
-                               struct error *err);
+/* The hooks (hook.h), borrowed. */
+struct hook_runner *watches_hooks(struct watches *watches);
 
-/* The URL of this server, for hooks (copied). */
-void watches_set_server(struct watches *watches, const char *url);
-
-/* Read the hooks again; -1 with the reason, and then those before stay. */
-int watches_reload(struct watches *watches, struct error *err);
-
-/* Stop. `closed` runs on the loop; free them when the store has closed, too. */
-void watches_close(struct watches *watches, void (*closed)(void *arg), void *arg);
+/* Stop the timer. Free the watches after the store has closed. */
+void watches_close(struct watches *watches);
 void watches_free(struct watches *watches); /* NULL is fine */
 
-/* A new watch; by: the name of who asked, or NULL. Fills in its id (ID_RUN_LENGTH + 1
- * bytes), and calls `done` once it is durable or could not be stored, as those below. -1
- * with ERROR_LIMIT: there are WATCHES_MAX. */
-int watches_add(struct watches *watches, const struct watch_request *request,
-                const char *by, char *id, store_written *done, void *arg,
-                struct error *err);
+/* Add a watch. request: the body of POST /watches with its defaults (taken, also on
+ * failure). by: the name of the client's token, or NULL. `done` is called once the watch
+ * is stored, or with the error. id: set to the watch's (ID_RUN_LENGTH + 1 bytes). Returns
+ * -1 with ERROR_LIMIT if there are WATCHES_MAX. */
+int watches_add(struct watches *watches, json_t *request, const char *by,
+                store_written *done, void *arg, char *id, struct error *err);
 
 enum watches_change {
-    WATCHES_PAUSE,
+    WATCHES_PAUSE, /* the current run continues */
     WATCHES_RESUME,
-    WATCHES_ACT, /* hooks are run from now on */
+    WATCHES_ACT, /* hooks run from now on */
     WATCHES_OBSERVE,
-    WATCHES_DELETE,
-    WATCHES_CLEAR /* of a node: it is no suspect, and what hooks did to it is undone */
+    WATCHES_DELETE, /* the current run is cancelled */
+    WATCHES_CLEAR   /* the node is no suspect, and hooks were undone by hand */
 };
 
-/* A pause lets the run under way end; a deletion cancels it. id: of the watch, or the
- * node's name. -1 with ERROR_NOT_FOUND. */
+/* id: of the watch; for WATCHES_CLEAR the node's name. Returns -1 with
+ * ERROR_NOT_FOUND. */
 int watches_change(struct watches *watches, const char *id, enum watches_change change,
                    store_written *done, void *arg, struct error *err);
 
-/* As docs/reference/api.md shows them; new references. The list has nothing of single
+/* The documents of docs/reference/api.md; new references. The list omits data of single
  * nodes. */
 json_t *watches_list(const struct watches *watches);
 json_t *watches_suspects(const struct watches *watches);

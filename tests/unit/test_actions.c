@@ -3,10 +3,7 @@
 #include "server/watches/actions.h"
 
 #include "common/base/json_util.h"
-#include "server/watches/standing.h"
 #include "tests/unit/test.h"
-
-#define RETRIED_MS 1000000
 
 struct trial {
     json_t *watch, *standings, *on[4];
@@ -29,7 +26,8 @@ static int set_up(void **state)
                                  .on = trial->on[0],
                                  .per_hour = 5,
                                  .most_nodes = 2,
-                                 .is_per_node = true};
+                                 .is_per_node = true,
+                                 .is_lasting = true};
     trial->resume = (struct hook){.name = resume,
                                   .on = trial->on[1],
                                   .per_hour = 40,
@@ -73,13 +71,6 @@ static void fire(struct trial *trial, const char *event, const char *nodes, bool
     json_decref(names);
 }
 
-static bool retry(struct trial *trial, int64_t now_ms)
-{
-    const struct actions on = actions_of(trial, true, now_ms);
-
-    return actions_retry(&on);
-}
-
 /* How many of the watch's actions of a hook are in the state. */
 static int count(const struct trial *trial, const char *hook, const char *state)
 {
@@ -93,21 +84,13 @@ static int count(const struct trial *trial, const char *hook, const char *state)
     return n;
 }
 
-/* How many ended. */
-static int end_all_at(struct trial *trial, const char *state, int64_t now_ms)
-{
-    const struct actions on = actions_of(trial, true, now_ms);
-    json_t *action;
-    int n = 0;
-
-    for (; (action = actions_due(trial->watch)); n++)
-        actions_end(&on, action, state, "");
-    return n;
-}
-
 static void end_all(struct trial *trial, const char *state)
 {
-    end_all_at(trial, state, RETRIED_MS);
+    const struct actions on = actions_of(trial, true, 1000);
+    json_t *action;
+
+    while ((action = actions_due(trial->watch)))
+        actions_end(&on, action, state, "");
 }
 
 TEST(a_faulty_switch_drains_no_more_nodes_than_may_be)
@@ -157,42 +140,12 @@ TEST(a_hook_that_nothing_undoes_is_run_for_a_node_each_time)
     assert_false(standing_is_held(json_object_get(trial->standings, "a")));
 }
 
-/* Fail whatever is due, and look for another attempt a minute later, and so on. */
-static int count_attempts(struct trial *trial)
-{
-    int n = 0;
-
-    for (int64_t at_ms = RETRIED_MS; at_ms < RETRIED_MS + 10 * 60000; at_ms += 60000) {
-        n += end_all_at(trial, "failed", at_ms);
-        assert_false(retry(trial, at_ms));
-        retry(trial, at_ms + 60000);
-    }
-    return n;
-}
-
-static void suspect(struct trial *trial)
-{
-    for (int i = 0; i < STANDING_NAMED; i++)
-        standing_take(standing_of(trial->standings, "a"), "w", "r", "", true, "", 1000);
-}
-
-TEST(a_hook_that_fails_is_tried_again_as_often_as_may_be)
-{
-    struct trial *trial = *state;
-
-    suspect(trial);
-    fire(trial, "culprit", "[\"a\"]", true, RETRIED_MS);
-    assert_int_equal(count_attempts(trial), ACTION_ATTEMPTS);
-    assert_int_equal(count(trial, "drain", "failed"), ACTION_ATTEMPTS);
-    assert_false(standing_is_held(json_object_get(trial->standings, "a")));
-}
-
-/* A node that was drained passes once more. */
-static void pass_again(struct trial *trial, int64_t now_ms)
+/* The node is judged once more, with the same result. */
+static void fire_again(struct trial *trial, const char *event)
 {
     json_t *names = json_pack("[s]", "a");
-    const struct action_event again = {"recovered", names, "r", "", .is_again = true};
-    const struct actions on = actions_of(trial, true, now_ms);
+    const struct action_event again = {event, names, "r", "", .is_again = true};
+    const struct actions on = actions_of(trial, true, 2000);
 
     actions_add(&on, &again);
     json_decref(names);
@@ -202,68 +155,45 @@ TEST(a_node_that_was_not_resumed_is_resumed_later_and_nothing_else_is_run)
 {
     struct trial *trial = *state;
 
-    fire(trial, "culprit", "[\"a\"]", true, RETRIED_MS);
+    fire(trial, "culprit", "[\"a\"]", true, 1000);
     end_all(trial, "done");
-    fire(trial, "recovered", "[\"a\"]", true, RETRIED_MS);
-    assert_int_equal(count_attempts(trial), ACTION_ATTEMPTS);
+    fire(trial, "recovered", "[\"a\"]", true, 1000);
+    end_all(trial, "failed");
     trial->post.on = trial->on[1];
-    pass_again(trial, 2 * RETRIED_MS);
+    fire_again(trial, "recovered");
     assert_int_equal(count(trial, "resume", "due"), 1);
     assert_int_equal(count(trial, "post", "due"), 0);
     end_all(trial, "done");
     assert_false(standing_is_held(json_object_get(trial->standings, "a")));
 }
 
-TEST(a_pass_adds_no_attempt_while_one_runs_or_is_to_follow)
+TEST(a_pass_adds_no_attempt_while_one_is_under_way)
 {
     struct trial *trial = *state;
 
-    fire(trial, "culprit", "[\"a\"]", true, RETRIED_MS);
+    fire(trial, "culprit", "[\"a\"]", true, 1000);
     end_all(trial, "done");
-    fire(trial, "recovered", "[\"a\"]", true, RETRIED_MS);
-    pass_again(trial, RETRIED_MS);
+    fire(trial, "recovered", "[\"a\"]", true, 1000);
+    fire_again(trial, "recovered");
     assert_int_equal(count(trial, "resume", "due"), 1);
-    end_all(trial, "failed");
-    pass_again(trial, RETRIED_MS);
+    json_object_set_new(actions_due(trial->watch), "state", json_string("running"));
+    fire_again(trial, "recovered");
     assert_int_equal(count(trial, "resume", "due"), 0);
-    assert_true(retry(trial, RETRIED_MS + 60000));
-    assert_int_equal(count_attempts(trial), ACTION_ATTEMPTS - 1);
 }
 
-TEST(a_hook_is_not_tried_more_often_than_in_an_hour_it_may_run)
+TEST(a_suspect_that_was_not_drained_is_drained_when_named_again)
 {
     struct trial *trial = *state;
 
-    suspect(trial);
-    trial->drain.per_hour = 2;
-    fire(trial, "culprit", "[\"a\"]", true, RETRIED_MS);
-    assert_int_equal(count_attempts(trial), 2);
-    assert_int_equal(count(trial, "drain", "refused"), 0);
-    assert_true(retry(trial, RETRIED_MS + 2 * 3600000));
-    assert_int_equal(count(trial, "drain", "due"), 1);
-}
-
-TEST(a_hook_is_not_tried_again_for_a_node_that_is_named_again_meanwhile)
-{
-    struct trial *trial = *state;
-
-    suspect(trial);
-    fire(trial, "culprit", "[\"a\"]", true, RETRIED_MS);
+    trial->post.on = trial->on[0];
+    fire(trial, "culprit", "[\"a\"]", true, 1000);
     end_all(trial, "failed");
-    fire(trial, "culprit", "[\"a\"]", true, RETRIED_MS);
-    retry(trial, RETRIED_MS + 60000);
+    assert_false(standing_is_held(json_object_get(trial->standings, "a")));
+    fire_again(trial, "culprit");
     assert_int_equal(count(trial, "drain", "due"), 1);
-}
-
-TEST(a_hook_is_not_tried_again_for_a_node_that_has_passed)
-{
-    struct trial *trial = *state;
-
-    suspect(trial);
-    fire(trial, "culprit", "[\"a\"]", true, RETRIED_MS);
-    end_all(trial, "failed");
-    standing_take(standing_of(trial->standings, "a"), "w", "r", "", false, "", 1000);
-    retry(trial, RETRIED_MS + 60000);
+    assert_int_equal(count(trial, "post", "due"), 0);
+    end_all(trial, "done");
+    fire_again(trial, "culprit");
     assert_int_equal(count(trial, "drain", "due"), 0);
 }
 
@@ -305,9 +235,9 @@ TEST(what_was_due_when_the_server_stopped_is_not_done_again)
     struct trial *trial = *state;
 
     fire(trial, "culprit", "[\"a\"]", true, 1000);
-    assert_true(actions_disown(trial->watch));
+    actions_disown(trial->watch);
     assert_null(actions_due(trial->watch));
-    assert_false(actions_disown(trial->watch));
+    assert_int_equal(count(trial, "drain", "unknown"), 1);
     fire(trial, "culprit", "[\"a\"]", true, 1000);
     assert_null(actions_due(trial->watch));
     fire(trial, "recovered", "[\"a\"]", true, 1000);

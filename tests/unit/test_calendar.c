@@ -15,8 +15,7 @@ static struct calendar calendar_of(const char *every, const char *window, size_t
     struct problems problems;
 
     problems_init(&problems);
-    calendar_read_every(&calendar, json, "/every", &problems);
-    calendar_read_window(&calendar, open, "/window", &problems);
+    calendar_read(&calendar, json, open, &problems);
     assert_int_equal(problems.count, faults);
     problems_release(&problems);
     json_decref(json);
@@ -34,10 +33,11 @@ TEST(a_period_goes_through_its_anchor)
                      anchor - 5 * DAY + 6 * HOUR);
     assert_int_equal(calendar_next(&calendar, anchor), anchor + 6 * HOUR);
     assert_int_equal(calendar_next(&calendar, anchor + 6 * HOUR - 1), anchor + 6 * HOUR);
-    assert_int_equal(calendar_count(&calendar, anchor, anchor + DAY, 100), 4);
-    assert_int_equal(calendar_count(&calendar, anchor, anchor + DAY, 3), 3);
-    assert_int_equal(calendar_count(&calendar, anchor, anchor, 100), 0);
-    assert_int_equal(calendar_horizon_ms(&calendar), 6 * HOUR);
+    assert_int_equal(calendar_count(&calendar, anchor, anchor + DAY), 4);
+    assert_int_equal(calendar_count(&calendar, anchor, anchor + 1000 * DAY),
+                     CALENDAR_COUNT_MAX);
+    assert_int_equal(calendar_count(&calendar, anchor, anchor), 0);
+    assert_int_equal(calendar.period_ms, 6 * HOUR);
     assert_true(calendar_is_open(&calendar, 0));
 }
 
@@ -49,7 +49,7 @@ TEST(times_of_day_come_in_order_whatever_the_order_given)
     assert_int_equal(calendar_next(&calendar, 5 * DAY + 2 * HOUR),
                      5 * DAY + 14 * HOUR + 30 * MINUTE);
     assert_int_equal(calendar_next(&calendar, 5 * DAY + 20 * HOUR), 6 * DAY + 2 * HOUR);
-    assert_int_equal(calendar_horizon_ms(&calendar), DAY);
+    assert_int_equal(calendar.period_ms, DAY);
 }
 
 TEST(a_time_outside_the_window_moves_to_its_beginning_once)
@@ -66,7 +66,7 @@ TEST(a_time_outside_the_window_moves_to_its_beginning_once)
     assert_int_equal(calendar_next(&calendar, opening), 20 * DAY + 23 * HOUR);
     assert_int_equal(calendar_next(&calendar, 21 * DAY + HOUR), opening + DAY);
     /* 22:30, 23:00, 0:00 and 1:00 */
-    assert_int_equal(calendar_count(&calendar, opening - 1, opening + DAY - 1, 100), 4);
+    assert_int_equal(calendar_count(&calendar, opening - 1, opening + DAY - 1), 4);
 }
 
 TEST(a_window_without_a_due_time_in_it_delays_that)

@@ -22,9 +22,9 @@ static json_t *names_of(int n)
 static json_t *watch_of(int n, size_t at_once)
 {
     json_t *names = names_of(n);
-    json_t *watch = sweep_document("w", json_object(), NULL, 1, 2);
+    json_t *watch = sweep_document("w", json_object(), NULL, 1);
 
-    sweep_begin(watch, sweep_divide(names, at_once), 900, 2, 1000);
+    sweep_begin(watch, names, at_once, 900, 2, 1000);
     json_decref(names);
     return watch;
 }
@@ -51,21 +51,18 @@ static json_t *run_of(const json_t *nodes, const char *pattern, const char *kind
 
 static void take_end(json_t *watch, const json_t *run)
 {
-    struct chain_step step;
+    struct sweep_result result;
 
-    chain_judge(run, NULL, &step);
-    sweep_take_end(watch, run, &step, 2000);
+    sweep_take_end(watch, run, 2000, &result);
 }
 
 static void end_run(json_t *watch, const char *pattern, const char *kind,
                     const char *answer, const char *culprit)
 {
-    size_t i;
-    json_t *run;
+    json_t *batch = sweep_measuring(watch), *run;
 
-    assert_non_null(sweep_run(watch, &i));
-    run = run_of(json_object_get(sweep_batch(watch, i), "nodes"), pattern, kind, answer,
-                 culprit);
+    assert_non_null(batch);
+    run = run_of(json_object_get(batch, "nodes"), pattern, kind, answer, culprit);
     take_end(watch, run);
     json_decref(run);
 }
@@ -78,10 +75,10 @@ static bool is_ready(void *arg, const char *node)
 /* Measure the next batch that is ready. */
 static void take_next(json_t *watch, char *busy)
 {
-    size_t i = sweep_find_ready(watch, is_ready, busy);
+    json_t *batch = sweep_next(watch, is_ready, busy, false);
 
-    assert_int_not_equal(i, SWEEP_ALL);
-    sweep_take_run(watch, i, "r");
+    assert_non_null(batch);
+    sweep_take_run(batch, "r");
 }
 
 static void assert_answer(const json_t *closed, const char *answer)
@@ -95,16 +92,21 @@ static int64_t count_of(const json_t *watch, const char *name)
     return json_get_int(json_object_get(watch, "counts"), name, 0);
 }
 
-TEST(nodes_are_divided_evenly_and_each_is_in_one_group)
+static json_t *batches_of(const json_t *watch)
+{
+    return json_object_get(json_object_get(watch, "sweep"), "batches");
+}
+
+TEST(nodes_are_divided_evenly_and_each_is_in_one_batch)
 {
     for (int n = 0; n < 40; n++) {
         for (size_t most = 0; most < 12; most++) {
-            json_t *names = names_of(n), *groups = sweep_divide(names, most), *group,
-                   *all;
+            json_t *names = names_of(n), *watch = watch_of(n, most), *batch;
+            json_t *all = json_array();
             size_t least = SIZE_MAX, largest = 0, i;
 
-            all = json_array();
-            json_array_foreach (groups, i, group) {
+            json_array_foreach (batches_of(watch), i, batch) {
+                json_t *group = json_object_get(batch, "nodes");
                 size_t size = json_array_size(group);
 
                 least = size < least ? size : least;
@@ -115,7 +117,7 @@ TEST(nodes_are_divided_evenly_and_each_is_in_one_group)
             assert_true(largest - least <= 1);
             assert_true(most == 0 || largest <= most);
             json_decref(all);
-            json_decref(groups);
+            json_decref(watch);
             json_decref(names);
         }
     }
@@ -143,14 +145,12 @@ TEST(a_sweep_passes_when_all_of_its_groups_do)
 TEST(what_is_slower_twice_is_followed_up_and_named)
 {
     json_t *watch = watch_of(4, 0), *closed;
-    size_t i;
+    const json_t *spec;
 
     take_next(watch, NULL);
     end_run(watch, "all", "gate", "fail", NULL);
-    i = sweep_find_ready(watch, is_ready, NULL);
-    assert_string_equal(
-        json_get_str(json_object_get(sweep_batch(watch, i), "spec"), "pattern", ""),
-        "pairs");
+    spec = json_object_get(sweep_next(watch, is_ready, NULL, false), "spec");
+    assert_string_equal(json_get_str(spec, "pattern", ""), "pairs");
     take_next(watch, NULL);
     end_run(watch, "pairs", "culprit", "slow_node", "n02");
     assert_true(sweep_is_over(watch));
@@ -197,21 +197,28 @@ TEST(a_lasting_slowdown_of_a_run_that_passes_is_followed_up_once)
     json_t *nodes = names_of(4), *run = run_of(nodes, "all", "gate", "pass", NULL);
     json_t *gate = json_array_get(json_object_get(run, "verdicts"), 0);
     json_t *checks = json_object_get(json_object_get(gate, "evidence"), "checks");
-    struct chain_step step;
+    json_t *changes = json_pack("{s:[{s:s, s:b}, {s:s, s:b}]}", "changes", "run", "r1",
+                                "slower", 0, "run", "r2", "slower", 1);
+    static const bool is_followed[] = {false, true, false};
 
-    chain_judge(run, NULL, &step);
-    assert_null(step.follow_up);
-    assert_true(step.has_judged);
-    json_object_set_new(json_array_get(checks, 0), "lasting",
-                        json_pack("{s:[{s:s, s:b}, {s:s, s:b}]}", "changes", "run", "r1",
-                                  "slower", 0, "run", "r2", "slower", 1));
-    chain_judge(run, "r1", &step);
-    assert_string_equal(step.lasting, "r2");
-    assert_non_null(step.follow_up);
-    assert_false(step.has_judged);
-    json_decref(step.follow_up);
-    chain_judge(run, "r2", &step);
-    assert_null(step.follow_up);
+    for (size_t i = 0; i < 3; i++) {
+        json_t *watch = watch_of(4, 0), *batch;
+        struct sweep_result result;
+
+        if (i == 1)
+            json_object_set(json_array_get(checks, 0), "lasting", changes);
+        if (i > 0)
+            json_object_set_new(watch, "lasting", json_string(i == 1 ? "r1" : "r2"));
+        take_next(watch, NULL);
+        batch = sweep_measuring(watch);
+        assert_false(sweep_take_end(watch, run, 2000, &result));
+        assert_int_equal(json_object_get(batch, "spec") != NULL, is_followed[i]);
+        assert_int_equal(result.has_judged, !is_followed[i]);
+        if (i > 0)
+            assert_string_equal(json_get_str(watch, "lasting", ""), "r2");
+        json_decref(watch);
+    }
+    json_decref(changes);
     json_decref(run);
     json_decref(nodes);
 }
@@ -261,12 +268,13 @@ TEST(busy_nodes_keep_the_others_waiting_until_the_batch_is_split)
     char busy[] = "n01 n03";
     const json_t *closed;
 
-    assert_int_equal(sweep_find_ready(watch, is_ready, busy), SWEEP_ALL);
-    sweep_split(watch, is_ready, busy);
-    sweep_split(watch, is_ready, busy);
+    assert_null(sweep_next(watch, is_ready, busy, false));
+    assert_non_null(sweep_next(watch, is_ready, busy, true));
+    assert_non_null(sweep_next(watch, is_ready, busy, true));
     take_next(watch, busy);
     end_run(watch, "all", "gate", "pass", NULL);
-    assert_int_equal(sweep_find_ready(watch, is_ready, busy), SWEEP_ALL);
+    assert_null(sweep_next(watch, is_ready, busy, true));
+    assert_int_equal(json_array_size(batches_of(watch)), 2);
     closed = sweep_close(watch, 3000);
     assert_answer(closed, "pass");
     closed = json_object_get(json_object_get(closed, "verdict"), "evidence");
@@ -282,7 +290,7 @@ TEST(so_many_sweeps_are_kept)
 
     for (int i = 0; i < SWEEPS_KEPT + 5; i++) {
         sweep_close(watch, 3000 + i);
-        sweep_begin(watch, sweep_divide(names, 0), 900, 0, 4000);
+        sweep_begin(watch, names, 0, 900, 0, 4000);
     }
     assert_int_equal(json_array_size(json_object_get(watch, "sweeps")), SWEEPS_KEPT);
     json_decref(names);

@@ -11,7 +11,7 @@
 #include "server/analysis/compare.h"
 #include "server/analysis/culprit.h"
 #include "server/plan/plan.h"
-#include "server/watches/standing.h"
+#include "server/watches/actions.h"
 #include "tests/unit/compare_fixture.h"
 #include "tests/unit/seeded_noise.h"
 #include "tests/unit/test.h"
@@ -78,7 +78,7 @@ static double share_of(const struct fault *fault, size_t a, size_t b)
     return is_hit ? fault->factor : 1;
 }
 
-/* A ring over all nodes is as fast as its slowest step. */
+/* A ring over all nodes is as fast as its slowest result. */
 static double ring_share(const struct fault *fault)
 {
     double least = 1;
@@ -169,24 +169,25 @@ static void count_named(struct year *year, const struct fault *fault, int night,
 /* The end of the run under way. */
 static void end_run(struct year *year, const struct fault *fault, int night, json_t *run)
 {
-    struct chain_step step;
+    struct sweep_result result;
 
-    sweep_take_run(year->watch, 0, json_get_str(run, "id", ""));
-    chain_judge(run, NULL, &step);
-    count_named(year, fault, night, step.named);
-    for (size_t i = 0; i < NODES && step.has_judged; i++) {
+    sweep_take_run(sweep_next(year->watch, NULL, NULL, false),
+                   json_get_str(run, "id", ""));
+    sweep_take_end(year->watch, run, night, &result);
+    count_named(year, fault, night, result.named);
+    for (size_t i = 0; i < NODES && result.has_judged; i++) {
         bool is_named = false;
         const char *name = json_string_value(json_array_get(year->names, i));
+        json_t *node = standing_of(year->standings, name);
 
-        for (size_t k = 0; k < json_array_size(step.named); k++)
+        for (size_t k = 0; k < json_array_size(result.named); k++)
             is_named |=
-                strcmp(json_string_value(json_array_get(step.named, k)), name) == 0;
-        year->suspects += standing_take(standing_of(year->standings, name), "w",
-                                        json_get_str(run, "id", ""), "",
-                                        is_named && step.answer == VERDICT_SLOW_NODE, "",
-                                        night) == STANDING_SUSPECT;
+                strcmp(json_string_value(json_array_get(result.named, k)), name) == 0;
+        year->suspects +=
+            standing_take(node, "w", json_get_str(run, "id", ""), "",
+                          is_named && result.answer == VERDICT_SLOW_NODE, "", night) &&
+            standing_is_suspect(node);
     }
-    sweep_take_end(year->watch, run, &step, night);
     json_decref(run);
 }
 
@@ -251,13 +252,6 @@ static double draw_level(struct year *year, const struct fault *fault, double ef
     return 40 * ring_share(fault) * exp(effect + 0.01 * noise_normal(&year->noise));
 }
 
-static bool is_ready(void *arg, const char *node)
-{
-    (void)arg;
-    (void)node;
-    return true;
-}
-
 static void live_night(struct year *year, int night)
 {
     const struct fault *fault = fault_on(night);
@@ -266,7 +260,7 @@ static void live_night(struct year *year, int night)
     bool is_alarm = is_slower(year, level);
     bool has_failed = is_alarm && is_slower(year, draw_level(year, fault, effect));
 
-    sweep_begin(year->watch, sweep_divide(year->names, 0), night, 0, night);
+    sweep_begin(year->watch, year->names, 0, night, 0, night);
     if (standing_any_is_open(year->standings, year->names)) {
         measure_pairs(year, fault, night, NODES - 1);
         sweep_close(year->watch, night);
@@ -277,14 +271,15 @@ static void live_night(struct year *year, int night)
         year->levels[year->n_levels++] = level;
     year->alarms += is_alarm && !fault;
     year->false_alarms += has_failed && ring_share(fault) == 1;
-    if (sweep_find_ready(year->watch, is_ready, NULL) != SWEEP_ALL) {
-        const json_t *spec = json_object_get(sweep_batch(year->watch, 0), "spec");
+    if (!sweep_is_over(year->watch)) {
+        const json_t *batch = sweep_next(year->watch, NULL, NULL, false);
+        const json_t *spec = json_object_get(batch, "spec");
 
         measure_pairs(year, fault, night, (size_t)json_get_int(spec, "rounds", 0));
     }
     sweep_close(year->watch, night);
     if (night % 7 == 3) {
-        sweep_begin(year->watch, sweep_divide(year->names, 0), night, 0, night);
+        sweep_begin(year->watch, year->names, 0, night, 0, night);
         measure_pairs(year, fault, night, NODES - 1);
         sweep_close(year->watch, night);
     }
@@ -304,7 +299,7 @@ static void live_year(struct year *year, uint64_t seed)
     }
     for (size_t i = 0; i < FAULTS; i++)
         year->found[i] = -1;
-    year->watch = sweep_document("w", json_object(), NULL, 0, 0);
+    year->watch = sweep_document("w", json_object(), NULL, 0);
     for (int night = 0; night < NIGHTS; night++)
         live_night(year, night);
     json_decref(year->watch);

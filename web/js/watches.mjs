@@ -10,12 +10,13 @@ export const NIGHTS = 30;
  * that was slower twice. */
 const WORDS = { pass: 'pass', fail: 'fail', not_evaluated: 'not evaluated' };
 const LOOKS = {
-  pass: '✓ good',
-  slow: '▼ bad',
-  fail: '✕ bad',
-  missed: '↷ warn',
-  'not evaluated': '? calm',
+  pass: ['✓', 'good'],
+  slow: ['▼', 'bad'],
+  fail: ['✕', 'bad'],
+  missed: ['↷', 'warn'],
+  'not evaluated': ['?', 'calm'],
 };
+const lookOf = (word) => ({ word, sign: LOOKS[word][0], tone: LOOKS[word][1] });
 
 /* {word, sign, tone, sentence, address, begun} of a night. `address` is null if nothing ran. */
 function nightOf(id, { begun, ended, verdict: { answer, sentence, evidence } }) {
@@ -25,11 +26,6 @@ function nightOf(id, { begun, ended, verdict: { answer, sentence, evidence } }) 
   const run = named[0]?.run ?? (runs.length === 1 ? runs[0] : null);
   const address = run ? `/runs/${run}` : runs.length > 0 ? runsAddress(id, begun, ended) : null;
   return { ...lookOf(word), sentence, address, begun };
-}
-
-function lookOf(word) {
-  const [sign, tone] = LOOKS[word].split(' ');
-  return { word, sign, tone };
 }
 
 const SKIPPED = {
@@ -59,17 +55,20 @@ export function runsAddress(id, since = null, until = null) {
   return `/?${params}`;
 }
 
-/** All watches with their nodes. A watch without new runs is taken from `known` (by id). A watch
- * that was deleted in the meantime is left out.
+/** All watches with their nodes and stale nodes. `known`: those read before, by id; a watch is read
+ * again when a run of it has ended or its number of stale nodes changed. A watch that was deleted
+ * meanwhile is left out.
  * @param {{ watches(): Promise<Schema.WatchList>, watch(id: string): Promise<Schema.Watch> }} api
  * @param {Map<string, Schema.Watch>} known */
 export async function readWatches(api, known) {
   const { watches } = await api.watches();
-  const read = async ({ id, counts }) => {
-    if (!known.has(id) || known.get(id)?.counts.runs !== counts.runs) {
-      known.set(id, await api.watch(id));
+  const stampOf = ({ counts, coverage }) => `${counts.runs} ${coverage.stale}`;
+  const read = async (listed) => {
+    const before = known.get(listed.id);
+    if (!before || stampOf(before) !== stampOf(listed)) {
+      known.set(listed.id, await api.watch(listed.id));
     }
-    return known.get(id);
+    return { ...known.get(listed.id), ...listed };
   };
   const whole = watches.map((watch) =>
     read(watch).catch((error) => (error.status === 404 ? null : Promise.reject(error))),

@@ -3,20 +3,21 @@
 import { useEffect, useState } from 'preact/hooks';
 import { nodeAddress } from '../node_list.mjs';
 import { AnswerPill, SignPill, StatePill, Time } from '../parts.jsx';
-import { Button, useAccess, useAnswer, usePolled } from '../ui.jsx';
+import { Button, useAccess, usePolled } from '../ui.jsx';
 import { plural, shorten } from '../units.mjs';
 import { unrealOf } from '../where.mjs';
-import { NIGHTS, nightsOf, runsAddress } from '../watches.mjs';
+import { NIGHTS, nightsOf, readWatches, runsAddress } from '../watches.mjs';
 
 const WATCHES_MS = 5000;
 const NAMES_SHOWN = 8;
 
 export default function Watches({ app }) {
   const [watches, setWatches] = useState(/** @type {Schema.Watch[] | null} */ (null));
+  const [known] = useState(() => new Map());
   const access = useAccess(app);
   useEffect(() => app.title('Watches'), []);
   const [note, refresh] = usePolled(
-    async () => setWatches((await app.api.watches()).watches),
+    async () => setWatches(await readWatches(app.api, known)),
     WATCHES_MS,
     [],
   );
@@ -45,13 +46,9 @@ export default function Watches({ app }) {
 
 function Watch({ app, watch, access, again }) {
   const [failed, setFailed] = useState('');
-  const { id, name, state, last, coverage } = watch;
+  const { id, name, state, last, stale } = watch;
   const nights = nightsOf(watch);
   const verb = state === 'paused' ? 'resume' : 'pause';
-  const { answer: whole } = useAnswer(
-    () => (coverage.stale > 0 ? app.api.watch(id) : null),
-    [coverage.stale, watch.counts.runs],
-  );
   const act = async () => {
     try {
       await app.api.json(`/api/v1/watches/${id}/${verb}`, { method: 'POST' });
@@ -89,12 +86,15 @@ function Watch({ app, watch, access, again }) {
         ) : (
           <p class="muted">Nothing has been measured yet.</p>
         )}
-        {last?.evidence.named.map((one) => (
-          <Named key={one.run} {...one} />
+        {last?.evidence.named.map(({ answer, nodes, run }) => (
+          <p key={run}>
+            <AnswerPill answer={answer} /> <NodeLinks names={nodes} />,{' '}
+            <a href={`/runs/${run}`}>map of pairs {run}</a>
+          </p>
         ))}
-        {coverage.stale > 0 && (
+        {stale.length > 0 && (
           <p>
-            <SignPill look={['!', 'warn']}>stale</SignPill> <NodeLinks names={whole?.stale ?? []} />
+            <SignPill look={['!', 'warn']}>stale</SignPill> <NodeLinks names={stale} />
           </p>
         )}
       </div>
@@ -164,14 +164,6 @@ function Night({ word, sign, tone, sentence, address, begun }) {
     </span>
   );
 }
-
-/* Nodes named by a search, with a link to the search. */
-const Named = ({ answer, nodes, run }) => (
-  <p>
-    <AnswerPill answer={answer} /> <NodeLinks names={nodes} />,{' '}
-    <a href={`/runs/${run}`}>map of pairs {run}</a>
-  </p>
-);
 
 const NodeLinks = ({ names }) => (
   <>
