@@ -105,7 +105,8 @@ static bool end_await(struct watch *watch)
 static bool is_selected(const struct node *node, const json_t *wanted)
 {
     const char *group = json_get_str(wanted, "group", NULL);
-    bool is_in_group = group ? strcmp(node->group, group) == 0 : !job_group(node->group);
+    bool is_in_group =
+        group ? node->group && strcmp(node->group, group) == 0 : !job_group(node->group);
 
     return node->state != NODE_LEFT && is_in_group &&
            node_has_labels(node, json_object_get(wanted, "labels"));

@@ -39,6 +39,9 @@ describe('watches', { concurrency: 3 }, () => {
     const server = await startServer(t, { env: calendar.env });
     await startFleet(t, server, 5, ['--ranks', '2']);
     const id = await addWatch(server, { name: 'nightly', every: '24h', nodes_at_once: 3, spec: sim });
+    const spec = { ...sim, nodes: { group: 'nobody' } };
+    const other = await addWatch(server, { name: 'other', every: '24h', spec });
+    assert.match((await watchOf(server, other)).coverage.sentence, /no node/, 'nodes may have no group');
 
     let watch = await sweepsAre(server, id, 1);
     const [first] = watch.sweeps;
