@@ -126,7 +126,7 @@ describe('jobs of an engine', { concurrency: 6 }, () => {
     fs.rmSync(path.join(launchers.dir, 'engine.json'));
     server.signal('SIGHUP');
     await waitFor(
-      async () => (await jobsOf(server))[0].sentence.includes('not among'),
+      async () => (await jobsOf(server))[0].sentence.includes('was removed'),
       () => 'still known',
     );
     agent.signal('SIGTERM');

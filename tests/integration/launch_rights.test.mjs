@@ -130,7 +130,7 @@ describe('rights of launchers', { concurrency: 6 }, () => {
     await server.killHard();
     await server.startAgain();
     await waitFor(
-      async () => (await ask(of.ann, 'GET', `/api/v1/jobs/${job.id}`)).json.sentence.includes('not among'),
+      async () => (await ask(of.ann, 'GET', `/api/v1/jobs/${job.id}`)).json.sentence.includes('was removed'),
       () => 'still known',
     );
     assert.equal((await ask(of.ben, 'DELETE', `/api/v1/jobs/${job.id}`)).status, 403);
