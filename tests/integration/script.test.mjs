@@ -499,6 +499,33 @@ describe('the script', { concurrency: 4 }, () => {
     }
   });
 
+  test('^C while the client reads the id of its run cancels that run', limit, async (t) => {
+    const server = await startServer(t);
+    await startAgent(t, server, 'half', { env: noNccl });
+    const bin = tempDir(t);
+    const mark = path.join(bin, 'reads');
+    fs.writeFileSync(
+      path.join(bin, 'awk'),
+      `#!/bin/sh\ncase "$*" in *path=/id*) touch ${mark}; sleep 1 ;; esac\nexec /usr/bin/awk "$@"\n`,
+      { mode: 0o755 },
+    );
+    const PATH = `${bin}:${process.env.PATH}`;
+    for (const shell of shells) {
+      for (const command of [
+        ['check', '--nodes', 'half', '--backend', 'sim'],
+        ['run', 'all_reduce', '--nodes', '1', '--backend', 'sim'],
+      ]) {
+        fs.rmSync(mark, { force: true });
+        const program = start(t, server, command, { shell, detached: true, env: { PATH } });
+        await waitFor(() => fs.existsSync(mark), 'the id is not read');
+        process.kill(-program.pid, 'SIGINT');
+        assert.equal((await program.ended(30000)).code, 3, program.describe());
+        const [{ id }] = (await server.get('/api/v1/runs')).runs;
+        assert.deepEqual(program.errors[0], `ringbench: cancelling run ${id}`);
+      }
+    }
+  });
+
   test('check does not wait for nodes that other runs use', limit, async (t) => {
     const server = await startServer(t);
     await startAgent(t, server, 'half', { env: noNccl });
