@@ -63,8 +63,8 @@ static void add_batch(json_t *batches, json_t *nodes)
                                     waiting, "runs", "answer", "sentence"));
 }
 
-void sweep_begin(json_t *watch, const json_t *names, size_t at_once, int64_t due_ms,
-                 size_t skipped, int64_t now_ms)
+void sweep_begin(json_t *watch, const json_t *names, size_t at_once, const char *only,
+                 int64_t due_ms, size_t skipped, int64_t now_ms)
 {
     size_t n = json_array_size(names);
     size_t n_groups = at_once > 0 && n > at_once ? (n + at_once - 1) / at_once : 1;
@@ -75,7 +75,10 @@ void sweep_begin(json_t *watch, const json_t *names, size_t at_once, int64_t due
 
         for (size_t k = i * n / n_groups; k < (i + 1) * n / n_groups; k++)
             json_array_append(group, json_array_get(names, k));
-        add_batch(json_object_get(sweep, "batches"), group);
+        if (!only || json_has_string(group, only))
+            add_batch(json_object_get(sweep, "batches"), group);
+        else
+            json_decref(group);
     }
     json_set_time(sweep, "due", due_ms);
     json_set_time(sweep, "begun", now_ms);

@@ -379,16 +379,17 @@ static void on_read(void *arg, const struct error *err)
 
 /* Begin a sweep over the nodes that exist now, which makes up for all due times so far.
  * Without nodes the watch stays due. */
-static void begin_sweep(struct watch *watch, int64_t at_ms)
+/* only: measure the group of this node alone; NULL: all groups. */
+static void begin_sweep(struct watch *watch, const char *only, int64_t due_ms,
+                        int64_t at_ms)
 {
     const json_t *request = request_of(watch);
-    int64_t due_ms = json_get_time(watch->doc, "next");
     json_t *names = nodes_of(watch);
 
     if (json_array_size(names) > 0 ||
         json_object_get(json_object_get(request, "spec"), "launch")) {
         sweep_begin(watch->doc, names, (size_t)json_get_int(request, "nodes_at_once", 0),
-                    due_ms, calendar_count(&watch->calendar, due_ms, at_ms), at_ms);
+                    only, due_ms, calendar_count(&watch->calendar, due_ms, at_ms), at_ms);
         json_set_time(watch->doc, "next", calendar_next(&watch->calendar, at_ms));
         keep(watch, store_write_create());
     }
@@ -464,8 +465,8 @@ static void tick_sweep(struct watch *watch, int64_t at_ms)
 
 /* ---- Suspects that came back ---- */
 
-/* If the suspect's machine was rebooted or replaced, its watch is due at once, or after
- * the current sweep. */
+/* If the suspect's machine was rebooted or replaced, its watch measures its group at
+ * once, or after the current sweep. */
 static void tick_suspect(struct watches *watches, json_t *node, int64_t at_ms)
 {
     const char *name = json_get_str(node, "node", "");
@@ -480,7 +481,7 @@ static void tick_suspect(struct watches *watches, json_t *node, int64_t at_ms)
     json_object_set_new(node, "identity", json_string(identity));
     json_object_set_new(node, "changed", json_true());
     if (watch && !is_paused(watch) && calendar_is_open(&watch->calendar, at_ms))
-        json_set_time(watch->doc, "next", at_ms);
+        begin_sweep(watch, name, at_ms, at_ms);
     write = store_write_create();
     store_write_watched(write, "node", name, node);
     store_submit(watches->store, write, true, NULL, NULL);
@@ -509,7 +510,7 @@ static void on_tick(uv_timer_t *timer)
         if (json_is_object(json_object_get(watch->doc, "sweep")))
             tick_sweep(watch, at_ms);
         else if (is_due(watch, at_ms) && calendar_is_open(&watch->calendar, at_ms))
-            begin_sweep(watch, at_ms);
+            begin_sweep(watch, NULL, json_get_time(watch->doc, "next"), at_ms);
     }
 }
 

@@ -24,7 +24,7 @@ static json_t *watch_of(int n, size_t at_once)
     json_t *names = names_of(n);
     json_t *watch = sweep_document("w", json_object(), NULL, 1);
 
-    sweep_begin(watch, names, at_once, 900, 2, 1000);
+    sweep_begin(watch, names, at_once, NULL, 900, 2, 1000);
     json_decref(names);
     return watch;
 }
@@ -284,13 +284,28 @@ TEST(busy_nodes_keep_the_others_waiting_until_the_batch_is_split)
     json_decref(watch);
 }
 
+TEST(only_the_group_of_one_node_is_measured_if_it_is_named)
+{
+    json_t *watch = watch_of(7, 3), *names = names_of(7), *batches, *nodes;
+
+    sweep_close(watch, 3000);
+    sweep_begin(watch, names, 3, "n03", 4000, 0, 4000);
+    batches = json_object_get(json_object_get(watch, "sweep"), "batches");
+    assert_int_equal(json_array_size(batches), 1);
+    nodes = json_object_get(json_array_get(batches, 0), "nodes");
+    assert_true(json_has_string(nodes, "n03"));
+    assert_in_range(json_array_size(nodes), 2, 3);
+    json_decref(names);
+    json_decref(watch);
+}
+
 TEST(so_many_sweeps_are_kept)
 {
     json_t *watch = watch_of(3, 0), *names = names_of(3);
 
     for (int i = 0; i < SWEEPS_KEPT + 5; i++) {
         sweep_close(watch, 3000 + i);
-        sweep_begin(watch, names, 0, 900, 0, 4000);
+        sweep_begin(watch, names, 0, NULL, 900, 0, 4000);
     }
     assert_int_equal(json_array_size(json_object_get(watch, "sweeps")), SWEEPS_KEPT);
     json_decref(names);

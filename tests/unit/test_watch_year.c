@@ -260,7 +260,7 @@ static void live_night(struct year *year, int night)
     bool is_alarm = is_slower(year, level);
     bool has_failed = is_alarm && is_slower(year, draw_level(year, fault, effect));
 
-    sweep_begin(year->watch, year->names, 0, night, 0, night);
+    sweep_begin(year->watch, year->names, 0, NULL, night, 0, night);
     if (standing_any_is_open(year->standings, year->names)) {
         measure_pairs(year, fault, night, NODES - 1);
         sweep_close(year->watch, night);
@@ -279,7 +279,7 @@ static void live_night(struct year *year, int night)
     }
     sweep_close(year->watch, night);
     if (night % 7 == 3) {
-        sweep_begin(year->watch, year->names, 0, night, 0, night);
+        sweep_begin(year->watch, year->names, 0, NULL, night, 0, night);
         measure_pairs(year, fault, night, NODES - 1);
         sweep_close(year->watch, night);
     }
