@@ -35,8 +35,8 @@
 json_t *sweep_document(const char *id, json_t *request, const char *by, int64_t now_ms);
 
 /* Begin a sweep. It divides the names, in their order, evenly into batches of at most
- * `at_once` (0: one batch). only: leave out the batches without this node; NULL: keep all.
- * skipped: number of due times after due_ms that passed without a sweep. */
+ * `at_once` (0: one batch). only: leave out the batches without this node; NULL: keep
+ * all. skipped: number of due times after due_ms that passed without a sweep. */
 void sweep_begin(json_t *watch, const json_t *names, size_t at_once, const char *only,
                  int64_t due_ms, size_t skipped, int64_t now_ms);
 
