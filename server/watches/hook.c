@@ -227,7 +227,7 @@ static json_t *values_of(const struct hook_runner *runner, const json_t *watch,
     for (size_t i = 0; i < json_array_size(nodes); i++)
         buf_printf(&names, "%s%s", i ? "," : "",
                    json_string_value(json_array_get(nodes, i)));
-    snprintf(url, sizeof(url), "%s/#/runs/%s", runner->url ? runner->url : "", run);
+    snprintf(url, sizeof(url), "%s/runs/%s", runner->url ? runner->url : "", run);
     values = json_pack(
         "{s:O, s:O, s:O, s:s, s:s, s:s, s:s, s:O}", "event",
         json_object_get(action, "event"), "watch", json_object_get(watch, "id"), "name",

@@ -390,7 +390,7 @@ describe('watches', { concurrency: 3 }, () => {
     const hook = (name, more) => fs.writeFileSync(path.join(hooks, `${name}.json`), JSON.stringify(more));
     const script = path.join(hooks, 'act');
     fs.writeFileSync(script, `#!/bin/sh\necho "$@" >>${done}\necho "told $1"\n`, { mode: 0o755 });
-    const argv = (what) => ['{config_dir}/act', what, '{node}', '{event}', '{sentence}; $(touch x)'];
+    const argv = (what) => ['{config_dir}/act', what, '{node}', '{event}', '{sentence}; $(touch x)', '{url}'];
     hook('drain', { on: ['culprit'], argv: argv('drain'), most_nodes: 1 });
     hook('resume', { on: ['recovered'], argv: argv('resume'), undoes: 'drain' });
     hook('hung', { on: ['fail'], argv: ['/bin/sleep', '1000'], command_s: 0.5 });
@@ -429,6 +429,7 @@ describe('watches', { concurrency: 3 }, () => {
       'hung fail sim-2 killed',
     ]);
     assert.equal(watch.actions[1].output, 'told drain');
+    const page = `${server.url}/runs/${watch.actions[1].run}`;
     assert.deepEqual(Object.keys((await server.get('/api/v1/suspects')).suspects[0].held), ['drain']);
 
     await server.killHard();
@@ -451,6 +452,7 @@ describe('watches', { concurrency: 3 }, () => {
       ['drain sim-2 culprit', 'resume sim-2 recovered'],
     );
     assert.match(lines[0], /\$\(touch x\)/, 'no shell has read it');
+    assert.equal(lines[0].split(' ').at(-1), page);
   });
 
   test('no node is drained twice, whenever the server is killed', limit, async (t) => {
