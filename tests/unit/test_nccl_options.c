@@ -295,10 +295,15 @@ TEST(counters_are_read_outside_of_the_time)
                     "\"root\":0,\"iters\":1,\"timing\":\"throughput\"",
                     "\"check\":0");
     for (size_t i = 0; i < sizeof(emulations) / sizeof(emulations[0]); i++) {
-        nccl_run(emulations[i]);
-        nccl_assert_all_ok();
-        const json_t *row = json_array_get(nccl.results, 0);
-        assert_true(json_get_num(row, "time_max_us", 1e9) < 2.5e6);
+        double time_us = 1e9;
+
+        /* A busy machine may interrupt a call for seconds, but not each of three. */
+        for (int tries = 0; tries < 3 && time_us > 2.5e6; tries++) {
+            nccl_run(emulations[i]);
+            nccl_assert_all_ok();
+            time_us = json_get_num(json_array_get(nccl.results, 0), "time_max_us", 1e9);
+        }
+        assert_true(time_us < 2.5e6);
         for (int rank = 0; rank < 2; rank++)
             assert_int_equal(json_get_int(nccl.done[rank], "nvlink_bytes", 0), 1 << 20);
     }
