@@ -92,7 +92,7 @@ describe('a simulated fleet', { concurrency: 4 }, () => {
         '--ranks',
         '1',
       ]);
-      await fleet.line(/^1300 simulated nodes/);
+      await fleet.line(/^1300 simulated nodes/, 30000);
       const { run } = await runs(server, sim({ sizes: [8] }));
       assert.equal(run.state, 'completed', run.reason);
       assert.ok(Date.parse(run.ended) - Date.parse(run.started) < 60000, `${run.started} to ${run.ended}`);
