@@ -35,7 +35,7 @@ static int append_value(struct buf *out, const char *name, json_t *values,
     if (!value && strcmp(name, "config_dir") == 0)
         return append(out, config_dir, strlen(config_dir), err);
     if (!value)
-        return error_set(err, ERROR_INVALID, "{%s} is no parameter", name);
+        return error_set(err, ERROR_INVALID, "{%s} is not a declared parameter", name);
     text = program_value_text(value);
     result = append(out, text, strlen(text), err);
     free(text);
@@ -57,7 +57,8 @@ static int append_piece(struct buf *out, const char **at, json_t *values,
     }
     if (text[0] == '}' || (text[0] == '{' && !close))
         return error_set(err, ERROR_INVALID,
-                         "has a single %c; {{ and }} stand for the characters", text[0]);
+                         "has a single %c; write {{ or }} for the character itself",
+                         text[0]);
     if (text[0] != '{') {
         len = strcspn(text, "{}");
         *at += len;
@@ -65,7 +66,7 @@ static int append_piece(struct buf *out, const char **at, json_t *values,
     }
     len = (size_t)(close - text) - 1;
     if (len > PROGRAM_NAME_MAX)
-        return error_set(err, ERROR_INVALID, "{%.*s...} is no parameter",
+        return error_set(err, ERROR_INVALID, "{%.*s...} is not a declared parameter",
                          PROGRAM_NAME_MAX, text + 1);
     memcpy(name, text + 1, len);
     name[len] = '\0';
@@ -208,7 +209,7 @@ json_t *command_template_env(json_t *env, json_t *values, const char *config_dir
 
         spec_child_pointer(pointer, sizeof(pointer), "/env", name);
         if (!*name || strchr(name, '='))
-            problems_add(problems, pointer, "is no name of a variable");
+            problems_add(problems, pointer, "is not a valid name of a variable");
         else if (!made)
             problems_add(problems, pointer, "%s", err.text);
         else

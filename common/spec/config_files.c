@@ -33,7 +33,8 @@ static int refuse_open_to_all(const char *path, struct error *err)
         return error_set_errno(err, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO, errno,
                                "can't open %s", path);
     if (st.st_mode & S_IWOTH)
-        return error_set(err, ERROR_INVALID, "%s can be written by anybody", path);
+        return error_set(err, ERROR_INVALID,
+                         "%s is writable by every user: run chmod o-w on it", path);
     return 0;
 }
 

@@ -57,7 +57,7 @@ static void check_pattern(const char *pattern, const char *text,
 
     if (result == SAFE_REGEX_GAVE_UP)
         problems_add(place->problems, place->pointer,
-                     "takes more than %d steps to hold against %s", SAFE_REGEX_STEPS_MAX,
+                     "takes more than %d steps to match against %s", SAFE_REGEX_STEPS_MAX,
                      pattern);
     else if (result == SAFE_REGEX_NO)
         problems_add(place->problems, place->pointer, "must match %s", pattern);

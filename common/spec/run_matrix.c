@@ -26,7 +26,7 @@ static void check_paths(json_t *values, const char *pointer, struct problems *pr
 
         snprintf(at, sizeof(at), "%s/%zu", pointer, i);
         if (path && path[0] != '/')
-            problems_add(problems, at, "must be a whole path, from / on, or null");
+            problems_add(problems, at, "must be an absolute path or null");
     }
 }
 
@@ -103,12 +103,12 @@ void run_matrix_check_spec(const struct run_spec *spec, struct problems *problem
 
         spec_child_pointer(at, sizeof(at), "/matrix", name);
         if (json_object_get(spec->env, name))
-            problems_add(problems, at, "is in env too");
+            problems_add(problems, at, "is also set in env");
     }
     if (spec->baseline.given && json_object_size(spec->matrix) > 0)
         problems_add(problems, "/baseline",
-                     "does not go with a matrix, whose combinations are held against "
-                     "each other");
+                     "cannot be combined with a matrix, whose combinations are compared "
+                     "with each other");
     if (run_matrix_cases(spec) > RUN_CASES_MAX)
         problems_add(problems, "/matrix",
                      "makes more than %d cases: combinations times repeats",

@@ -397,8 +397,8 @@ static void refuse_both(const json_t *body, struct problems *problems)
         snprintf(pointer, sizeof(pointer), "/%s", table[i].name);
         if (table[i].uses & SPEC_MEASUREMENT && json_object_get(body, table[i].name))
             problems_add(problems, pointer,
-                         "belongs to a measurement of collectives: a run has that or a "
-                         "program");
+                         "applies only to a measurement of collectives, but this run "
+                         "starts a program");
     }
 }
 
@@ -406,20 +406,22 @@ static void refuse_both(const json_t *body, struct problems *problems)
 static void check_pattern(const struct run_spec *spec, struct problems *problems)
 {
     if (spec->rounds && spec->pattern != PATTERN_PAIRS)
-        problems_add(problems, "/rounds", "goes with the pattern pairs alone, not %s",
+        problems_add(problems, "/rounds", "applies only to the pattern pairs, not to %s",
                      patterns[spec->pattern]);
     if (spec->slow_together && spec->pattern != PATTERN_PAIRS)
         problems_add(problems, "/slow_together",
-                     "goes with the pattern pairs alone, not %s",
+                     "applies only to the pattern pairs, not to %s",
                      patterns[spec->pattern]);
     if (spec->pattern == PATTERN_ALL)
         return;
     if (spec->baseline.given)
-        problems_add(problems, "/baseline",
-                     "does not go with a pattern, whose cases are on different nodes");
+        problems_add(
+            problems, "/baseline",
+            "cannot be combined with a pattern, whose cases run on different nodes");
     if (spec->traffic.matrix)
         problems_add(problems, "/traffic",
-                     "with a matrix is of so many ranks: it does not go with a pattern");
+                     "cannot be combined with a pattern, because its matrix fixes the "
+                     "number of ranks");
 }
 
 /* Reject options for another backend, which would be ignored. With `auto` either is
@@ -446,16 +448,17 @@ static void check_backend(const struct run_spec *spec, struct problems *problems
     for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
         if (owned[i].is_asked && strcmp(spec->backend, owned[i].of) != 0)
             problems_add(problems, owned[i].pointer,
-                         "is for the backend %s, and the run asks for %s. Leave it out, "
-                         "or set backend to %s",
+                         "applies only to the backend %s, but the run requests %s. "
+                         "Remove it, or set backend to %s",
                          owned[i].of, spec->backend, owned[i].of);
 }
 
 static void check_topology(const struct run_spec *spec, struct problems *problems)
 {
     if (spec->topology == RUN_TOPOLOGY_DUMP && spec->split.kind != SPLIT_NONE)
-        problems_add(problems, "/topology",
-                     "does not go with a split, whose communicators number ranks anew");
+        problems_add(
+            problems, "/topology",
+            "cannot be combined with a split, whose communicators renumber the ranks");
     for (size_t i = 0; run_file_names[i]; i++) {
         char at[64];
 
@@ -463,7 +466,7 @@ static void check_topology(const struct run_spec *spec, struct problems *problem
         if (json_object_get(spec->files, run_file_names[i]) &&
             (json_object_get(spec->env, run_file_names[i]) ||
              json_object_get(spec->matrix, run_file_names[i])))
-            problems_add(problems, at, "is set as a variable too");
+            problems_add(problems, at, "is also set in env or matrix");
     }
 }
 
@@ -495,7 +498,7 @@ static struct run_spec *parse(json_t *body, unsigned uses, struct problems *prob
 struct run_spec *run_spec_parse(json_t *body, struct problems *problems)
 {
     if (!json_is_object(body)) {
-        problems_add(problems, "", "must be a JSON object; {} asks for the defaults");
+        problems_add(problems, "", "must be a JSON object; {} selects all defaults");
         return NULL;
     }
     return parse(body, 0, problems);

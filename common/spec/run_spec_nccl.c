@@ -37,15 +37,16 @@ static void check_per_iter(const struct run_spec *spec, struct problems *problem
     long most = spec->iters > 0 ? spec->iters : RUN_SPEC_ITERS_USUAL * spec->samples.max;
 
     if (spec->timing == TIMING_ISOLATED)
-        problems_add(problems, "/per_iter",
-                     "belongs to timing throughput: isolated times each iteration "
-                     "anyway");
+        problems_add(
+            problems, "/per_iter",
+            "applies only to timing throughput: isolated times each iteration anyway");
     if (spec->nccl.graph > 0)
-        problems_add(problems, "/per_iter",
-                     "does not go with nccl.graph, whose calls are not timed one by one");
+        problems_add(
+            problems, "/per_iter",
+            "cannot be combined with nccl.graph, whose calls are not timed one by one");
     if (most > PER_ITER_MAX)
         problems_add(problems, "/per_iter",
-                     "is for at most %d iterations of a row, not %ld (iters, or %d times "
+                     "allows at most %d iterations per row, not %ld (iters, or %d times "
                      "samples.max)",
                      PER_ITER_MAX, most, RUN_SPEC_ITERS_USUAL);
 }
@@ -56,21 +57,21 @@ void run_spec_check_nccl(const struct run_spec *spec, struct problems *problems)
 
     if (is_isolated && spec->blocking != 0)
         problems_add(problems, "/blocking",
-                     "belongs to timing throughput: isolated waits and has a barrier "
-                     "already");
+                     "applies only to timing throughput: isolated waits and has a "
+                     "barrier already");
     if (spec->per_iter)
         check_per_iter(spec, problems);
     if (spec->nccl.graph == 0)
         return;
     if (is_isolated)
         problems_add(problems, "/nccl/graph",
-                     "belongs to timing throughput: a graph's calls are not timed one by "
-                     "one");
+                     "applies only to timing throughput: a graph's calls are not timed "
+                     "one by one");
     if (spec->blocking != 0)
-        problems_add(problems, "/nccl/graph",
-                     "does not go with blocking: nothing can be waited for while calls "
-                     "are captured");
+        problems_add(
+            problems, "/nccl/graph",
+            "cannot be combined with blocking: no call can be awaited during capture");
     if (spec->nccl.stream == NCCL_STREAM_NULL)
         problems_add(problems, "/nccl/graph",
-                     "does not go with stream null, which CUDA does not capture");
+                     "cannot be combined with stream null, which CUDA cannot capture");
 }

@@ -65,10 +65,11 @@ void run_spec_check_nodes(const struct run_spec *spec, struct problems *problems
         problems_add(problems, "/nodes", "give either count, or min and max");
     if (spec->launch.name && spec->nodes.names)
         problems_add(problems, "/nodes/names",
-                     "does not go with launch, whose nodes are the job's");
+                     "cannot be combined with launch, which uses the nodes of its job");
     if (spec->launch.name && spec->nodes.group && !job_group(spec->nodes.group))
-        problems_add(problems, "/nodes/group",
-                     "does not go with launch, whose nodes have a group of their own");
+        problems_add(
+            problems, "/nodes/group",
+            "cannot be combined with launch, whose nodes form a group of their own");
     if (spec->nodes.count && spec->nodes.names &&
         (size_t)spec->nodes.count != json_array_size(spec->nodes.names))
         problems_add(problems, "/nodes/count", "is %ld, but %zu names are given",

@@ -107,7 +107,8 @@ void spec_check_devices(json_t *value, const char *pointer, struct problems *pro
         check_device_list(value, pointer, problems);
     } else if (!json_is_object(value) || json_object_size(value) == 0) {
         problems_add(problems, pointer,
-                     "must be an array of device numbers, or an object of such by node");
+                     "must be an array of device numbers, or an object with such an "
+                     "array for each node");
         return;
     }
     json_object_foreach (value, node, list) {
@@ -125,7 +126,7 @@ const json_t *run_spec_devices_of(const struct run_spec *spec, const char *node)
 void spec_check_path(json_t *value, const char *pointer, struct problems *problems)
 {
     if (json_string_value(value)[0] != '/')
-        problems_add(problems, pointer, "must be a whole path, from / on");
+        problems_add(problems, pointer, "must be an absolute path");
 }
 
 static void check_traffic(const struct run_spec *spec, const json_t *body,
@@ -134,17 +135,18 @@ static void check_traffic(const struct run_spec *spec, const json_t *body,
     uint64_t most = traffic_matrix_most(&spec->traffic);
 
     if (json_object_get(body, "traffic") && !has_collective(spec, COLLECTIVE_ALLTOALLV))
-        problems_add(problems, "/traffic", "is of alltoallv, which is not asked for");
+        problems_add(problems, "/traffic",
+                     "applies only to alltoallv, which is not among the collectives");
     else if (!spec->traffic.matrix)
         return;
     else if (spec->n_sizes != 1 || spec->n_collectives != 1)
         problems_add(problems, "/traffic",
-                     "with a matrix a run has the one collective alltoallv and one size, "
-                     "since the matrix says the bytes");
+                     "with a matrix, a run must have only alltoallv and one size, "
+                     "because the matrix sets the bytes");
     else if (spec->sizes[0] < most)
         problems_add(problems, "/sizes",
-                     "must be at least %llu, what a rank sends or receives by the "
-                     "traffic matrix",
+                     "must be at least %llu, the most bytes that the traffic matrix has "
+                     "for one rank",
                      (unsigned long long)most);
 }
 
@@ -154,8 +156,10 @@ void run_spec_check_ranks(const struct run_spec *spec, const json_t *body,
     bool has_lib = spec->nccl_lib || json_object_get(spec->matrix, "nccl_lib");
 
     if (spec->program.name && has_lib)
-        problems_add(problems, "/matrix/nccl_lib", "is not for programs");
+        problems_add(problems, "/matrix/nccl_lib",
+                     "applies only to collectives, but this run starts a program");
     if (spec->nccl_lib && json_object_get(spec->matrix, "nccl_lib"))
-        problems_add(problems, "/matrix/nccl_lib", "is given for the whole run too");
+        problems_add(problems, "/matrix/nccl_lib",
+                     "is also set for the whole run, as nccl_lib");
     check_traffic(spec, body, problems);
 }

@@ -43,7 +43,7 @@ static int check_members(const json_t *object, bool has_value, struct error *err
 
     if (json_object_size(object) == known)
         return 0;
-    return error_set(err, ERROR_INVALID, "has the members by%s, no others",
+    return error_set(err, ERROR_INVALID, "must have only the members by%s",
                      has_value ? " and value" : "");
 }
 

@@ -158,7 +158,7 @@ static void refuse_foreign(const struct threshold *threshold, const json_t *valu
             table[i].uses & OF(threshold->figure))
             continue;
         spec_child_pointer(at, sizeof(at), pointer, table[i].name);
-        problems_add(problems, at, "does not go with the figure %s",
+        problems_add(problems, at, "does not apply to the figure %s",
                      figures[threshold->figure]);
     }
 }
@@ -281,7 +281,8 @@ static void check_rows(const struct run_spec *spec, const struct threshold *thre
                        const char *pointer, struct problems *problems)
 {
     if (spec->program.name) {
-        refuse(pointer, "figure", problems, "is of collectives, and this run has none");
+        refuse(pointer, "figure", problems,
+               "applies to collectives, but this run measures none");
         return;
     }
     if (!is_among(threshold->collective, spec->collectives, spec->n_collectives))
@@ -296,7 +297,7 @@ static void check_rows(const struct run_spec *spec, const struct threshold *thre
     for (size_t i = 0; i < spec->n_sizes; i++)
         if (threshold_has_size(threshold, spec->sizes[i]))
             return;
-    problems_add(problems, pointer, "is about sizes that this run does not measure");
+    problems_add(problems, pointer, "covers no size that this run measures");
 }
 
 bool threshold_has_size(const struct threshold *threshold, uint64_t bytes)
@@ -319,10 +320,12 @@ void threshold_check_spec(const struct run_spec *spec, struct problems *problems
         if (threshold_is_of_rows(threshold.figure))
             check_rows(spec, &threshold, at, problems);
         else if (threshold.figure == THRESHOLD_WRONG && spec->program.name)
-            refuse(at, "figure", problems, "is of collectives, and this run has none");
+            refuse(at, "figure", problems,
+                   "applies to collectives, but this run measures none");
         else if (threshold.figure == THRESHOLD_WRONG && spec->check == 0)
-            refuse(at, "figure", problems, "can't be told where check is 0");
+            refuse(at, "figure", problems, "cannot be counted, because check is 0");
         else if (threshold.figure == THRESHOLD_METRIC && !spec->program.name)
-            refuse(at, "figure", problems, "is of programs, and this run has none");
+            refuse(at, "figure", problems,
+                   "applies to programs, but this run starts none");
     }
 }

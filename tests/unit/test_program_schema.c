@@ -35,7 +35,7 @@ TEST(test_refuses_bad_declarations)
         {"{\"a\": {\"type\": \"string\", \"pattern\": \"(a+)+[bc]\", "
          "\"default\": \"aaaaaaaaaaaaaaaaaaaaaaaaaaaa\"}}",
          "/parameters/a/default",
-         "takes more than 50000 steps to hold against (a+)+[bc]"},
+         "takes more than 50000 steps to match against (a+)+[bc]"},
         {"{\"a\": {\"type\": \"string\", \"pattern\": \"x\", \"max_length\": 4097}}",
          "/parameters/a/max_length", "4096"},
         {"{\"a\": {\"type\": \"string\", \"pattern\": \"x\", \"may_begin_with\": \"+\"}}",

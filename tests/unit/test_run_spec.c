@@ -130,7 +130,7 @@ struct fault {
 };
 
 static const struct fault faults[] = {
-    {"[]", "", "must be a JSON object; {} asks for the defaults"},
+    {"[]", "", "must be a JSON object; {} selects all defaults"},
     {"null", "", "object {}"},
     {"{\"colectives\":[]}", "/colectives", "unknown field 'colectives'; known are name"},
     {"{\"a/b~c\":1}", "/a~1b~0c", "'a/b~c'"},

@@ -74,7 +74,7 @@ TEST(what_is_wrong_is_said_with_its_place)
         {"{\"a\":{\"figure\":\"dip_percent\"}}", "", "/thresholds/a",
          "needs a bound: max"},
         {"{\"a\":{\"figure\":\"dip_percent\",\"min\":1,\"max\":2}}", "",
-         "/thresholds/a/min", "does not go with the figure dip_percent"},
+         "/thresholds/a/min", "does not apply to the figure dip_percent"},
         {"{\"a\":{\"figure\":\"time_us\",\"min\":3,\"max\":2}}", "", "/thresholds/a",
          "min must not be above max"},
         {"{\"a\":{\"figure\":\"time_us\",\"max\":-2}}", "", "/thresholds/a",
