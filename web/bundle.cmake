@@ -82,7 +82,7 @@ function(bundle_text entry text hash)
     execute_process(COMMAND ${esbuild} ${entry} --charset=ascii --format=iife
         WORKING_DIRECTORY ${FROM} OUTPUT_VARIABLE made COMMAND_ERROR_IS_FATAL ANY)
     if(made MATCHES "</(script|style)|<!--")
-        message(FATAL_ERROR "${entry} has text that can't stand inside a page")
+        message(FATAL_ERROR "${entry} has text that cannot be embedded in a page")
     endif()
     policy_hash("${made}" made_hash)
     set(${text} "${made}" PARENT_SCOPE)

@@ -55,7 +55,7 @@ struct binder *binder_create(void)
 
     binder->topology = topology_load("");
     if (!binder->topology)
-        log_warn("ranks can't be bound to cores: hwloc finds no topology here");
+        log_warn("ranks cannot be bound to cores: hwloc finds no topology here");
     name_machine(binder->machine);
     return binder;
 }

@@ -176,11 +176,11 @@ int json_write_file(const json_t *value, const char *path, struct error *err)
     text = json_text(value);
     fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (fd < 0 || write_all(fd, text, strlen(text))) {
-        error_set_errno(err, ERROR_IO, errno, "can't write %s", temporary);
+        error_set_errno(err, ERROR_IO, errno, "cannot write %s", temporary);
         goto out;
     }
     if (rename(temporary, path)) {
-        error_set_errno(err, ERROR_IO, errno, "can't rename to %s", path);
+        error_set_errno(err, ERROR_IO, errno, "cannot rename to %s", path);
         goto out;
     }
     result = 0;
@@ -203,7 +203,7 @@ json_t *json_read_file(const char *path, size_t max, struct error *err)
 
     fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
-        error_set_errno(err, ERROR_IO, errno, "can't open %s", path);
+        error_set_errno(err, ERROR_IO, errno, "cannot open %s", path);
         return NULL;
     }
     buf_init(&content, max);
@@ -211,7 +211,7 @@ json_t *json_read_file(const char *path, size_t max, struct error *err)
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0) {
-            error_set_errno(err, ERROR_IO, errno, "can't read %s", path);
+            error_set_errno(err, ERROR_IO, errno, "cannot read %s", path);
             goto out;
         }
         if (buf_append(&content, chunk, (size_t)n)) {

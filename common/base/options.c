@@ -153,7 +153,7 @@ static int apply_file(struct context *context, const char *path, struct error *e
     int number = 0, result = 0;
 
     if (!file)
-        return error_set_errno(err, ERROR_IO, errno, "can't open config file %s", path);
+        return error_set_errno(err, ERROR_IO, errno, "cannot open config file %s", path);
     while (!result && fgets(line, sizeof(line), file)) {
         number++;
         if (strlen(line) == sizeof(line) - 1 && line[sizeof(line) - 2] != '\n')
@@ -165,7 +165,8 @@ static int apply_file(struct context *context, const char *path, struct error *e
             error_prefix(err, "%s line %d", path, number);
     }
     if (!result && ferror(file))
-        result = error_set_errno(err, ERROR_IO, errno, "can't read config file %s", path);
+        result =
+            error_set_errno(err, ERROR_IO, errno, "cannot read config file %s", path);
     fclose(file);
     return result;
 }

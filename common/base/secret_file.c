@@ -16,7 +16,7 @@ static FILE *open_checked(const char *what, const char *path, mode_t forbidden,
     struct stat st;
 
     if (!file || fstat(fd, &st))
-        error_set_errno(err, ERROR_IO, errno, "can't open %s %s", what, path);
+        error_set_errno(err, ERROR_IO, errno, "cannot open %s %s", what, path);
     else if (!S_ISREG(st.st_mode))
         error_set(err, ERROR_INVALID, "%s %s is not a regular file", what, path);
     else if (st.st_uid != 0 && st.st_uid != geteuid())

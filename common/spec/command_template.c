@@ -118,7 +118,7 @@ static char *find_executable(const char *first, const char *pointer,
     char *name = command_template_fill(first, NULL, config_dir, &err), *found = NULL;
 
     if (!name)
-        problems_add(problems, pointer, "%s; the executable itself can't be a parameter",
+        problems_add(problems, pointer, "%s; the executable itself cannot be a parameter",
                      err.text);
     else if (strchr(name, '/') && name[0] != '/')
         problems_add(problems, pointer,
@@ -128,7 +128,7 @@ static char *find_executable(const char *first, const char *pointer,
     else if (name[0] != '/' && find_in_path(name, path))
         found = memory_text(path, "a command");
     else
-        problems_add(problems, pointer, "%.200s can't be executed here", name);
+        problems_add(problems, pointer, "%.200s cannot be executed here", name);
     free(name);
     return found;
 }

@@ -31,7 +31,7 @@ static int refuse_open_to_all(const char *path, struct error *err)
 
     if (stat(path, &st))
         return error_set_errno(err, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO, errno,
-                               "can't open %s", path);
+                               "cannot open %s", path);
     if (st.st_mode & S_IWOTH)
         return error_set(err, ERROR_INVALID,
                          "%s is writable by every user: run chmod o-w on it", path);
@@ -64,7 +64,7 @@ int config_files_read(const char *dir, config_file_read *read, void *arg,
         return -1;
     n = scandir(dir, &entries, is_config_file, alphasort);
     if (n < 0)
-        return error_set_errno(err, ERROR_IO, errno, "can't read %s", dir);
+        return error_set_errno(err, ERROR_IO, errno, "cannot read %s", dir);
     for (int i = 0; i < n; i++) {
         result = result ? result : read_one(dir, entries[i]->d_name, read, arg);
         free(entries[i]);
@@ -111,7 +111,7 @@ int config_files_load(const char *dir, const char *what, size_t most,
     if (!dir)
         return 0;
     if (!realpath(dir, full))
-        return error_set_errno(err, ERROR_IO, errno, "can't read --%s %s", what, dir);
+        return error_set_errno(err, ERROR_IO, errno, "cannot read --%s %s", what, dir);
     return config_files_read(full, load_one, &loading, err);
 }
 

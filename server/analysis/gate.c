@@ -62,9 +62,9 @@ static bool any_checked(const struct summary *summary)
 static const char *results_gap(const struct gate_run *run)
 {
     if (!run->summary)
-        return "the run's results can't be read";
+        return "the run's results cannot be read";
     if (run->summary->results < (uint64_t)json_get_int(run->doc, "rows_done", 0))
-        return "some of the run's results can't be read";
+        return "some of the run's results cannot be read";
     return NULL;
 }
 

@@ -101,7 +101,7 @@ void gate_check_baseline(const struct gate_run *run, struct gate_check *check)
     if (!verdict) {
         gate_not_evaluated(check, "%s",
                            run->not_compared ? run->not_compared
-                                             : "the run's results can't be read");
+                                             : "the run's results cannot be read");
         return;
     }
     check->evidence =

@@ -71,7 +71,8 @@ void api_agent_register(struct http_request *request, void *arg)
     if (answer)
         http_reply_json(request, registered.is_new ? 201 : 200, answer);
     else if (problems.count > 0)
-        http_reply_problem(request, 422, &problems, "the registration can't be accepted");
+        http_reply_problem(request, 422, &problems,
+                           "the registration cannot be accepted");
     else if (registered.retry_after_s > 0)
         reply_conflict(request, &err, "retry_after_s", registered.retry_after_s);
     else

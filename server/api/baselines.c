@@ -112,7 +112,7 @@ void api_baseline_accept(struct http_request *request, void *arg)
 
     if (!params_type(request, "application/json") ||
         !params_read_body(request, &fields, &acceptance,
-                          "the baseline can't be accepted"))
+                          "the baseline cannot be accepted"))
         return;
     task = task_create(arg, request, NULL);
     if (!task)

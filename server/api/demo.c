@@ -80,7 +80,7 @@ void api_demo_start(struct http_request *request, void *arg)
              : play(api, program, url);
     if (rc)
         http_reply_problem(request, 503, NULL,
-                           "can't start ringbench-sim beside ringbench-server: %s",
+                           "cannot start ringbench-sim beside ringbench-server: %s",
                            uv_strerror(rc));
     else
         http_reply_json(

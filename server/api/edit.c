@@ -53,7 +53,7 @@ static int edit_stored(sqlite3 *db, struct task *task, struct error *err)
     json_t *event = event_of(task->run, task->given, &task->problems);
 
     if (!event)
-        return task_refuse(task, 422, err, "the run can't be changed like this");
+        return task_refuse(task, 422, err, "the run cannot be changed like this");
     if (changes_something(event))
         write_edit(task, event);
     json_decref(event);
@@ -67,7 +67,7 @@ static void edit_live(struct task *task, const json_t *run)
 
     if (!event) {
         http_reply_problem(task->request, 422, &task->problems,
-                           "the run can't be changed like this");
+                           "the run cannot be changed like this");
         task_free(task);
         return;
     }

@@ -165,7 +165,7 @@ static json_t *read_request(struct api *api, struct http_request *request, json_
     spec_fields_read_into(&fields, body, &watch, "", &problems);
     check_request(api, &watch, &problems);
     if (problems.count > 0)
-        http_reply_problem(request, 422, &problems, "the watch can't be accepted");
+        http_reply_problem(request, 422, &problems, "the watch cannot be accepted");
     else
         out = spec_fields_show(&fields, (struct run_spec *)(void *)&watch, 0, 0);
     spec_fields_release(&fields, (struct run_spec *)(void *)&watch);

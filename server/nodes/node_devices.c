@@ -23,7 +23,7 @@ static bool has_library(const struct node *node, const char *path, struct buf *r
     const char *why = json_get_str(library, "reason", NULL);
 
     if (why)
-        buf_printf(refused, "; %s can't use %s: %s", node->name, path, why);
+        buf_printf(refused, "; %s cannot use %s: %s", node->name, path, why);
     if (library)
         return !why;
     buf_printf(refused, "; %s does not offer the NCCL library %s", node->name, path);

@@ -514,8 +514,8 @@ static int check_speaker(const struct agent_line *line, struct error *err)
     if (!(line->kind->flags & NEEDS_RANK) && rank < 0)
         return 0;
     return error_set(err, ERROR_INVALID,
-                     "%s can't speak for rank %d of run %s: %s has it", node, rank, run,
-                     holder ? holder->name : "nobody");
+                     "%s cannot report for rank %d of run %s: the rank runs on %s", node,
+                     rank, run, holder ? holder->name : "no node");
 }
 
 int agent_line_parse(const struct cases *cases, const struct node *node, json_t *json,

@@ -178,7 +178,7 @@ static struct summary *read_summary(sqlite3 *db, const json_t *doc)
         return NULL;
     summary = store_get_summary(db, doc, &query, &err);
     if (!summary)
-        log_warn("run %s: can't read its results to judge them: %s",
+        log_warn("run %s: cannot read its results to judge them: %s",
                  json_get_str(doc, "id", ""), err.text);
     return summary;
 }

@@ -136,7 +136,7 @@ void run_log_publish(struct run_log *log, const struct store_event *event)
 
 void run_log_drop(struct run_log *log, const struct error *err)
 {
-    log_error("run %s: can't store an event: %s", log->run->id, err->text);
+    log_error("run %s: cannot store an event: %s", log->run->id, err->text);
     settle(log);
 }
 

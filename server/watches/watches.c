@@ -223,8 +223,8 @@ static void on_posted(void *arg, const struct error *err, const char *run)
     struct error ignored;
 
     if (err && !watch->is_gone) {
-        log_warn("watch %s: its run can't be stored; it is posted again: %s", watch->id,
-                 err->text);
+        log_warn("watch %s: cannot store its run, and posts it again later: %s",
+                 watch->id, err->text);
         sweep_take_run(sweep_measuring(watch->doc), NULL);
     }
     if (!err && watch->is_gone)

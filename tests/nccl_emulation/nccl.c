@@ -151,7 +151,8 @@ static int attach(nccl_comm *out, int n, const struct nccl_id *id, int rank,
     comm->wire = wire_attach(id->bytes, rank, n, &comm->is_aborted);
     if (!comm->wire) {
         free(comm);
-        return emulated_fail(NCCL_RESULT_SYSTEM, "emulated: can't map the shared memory");
+        return emulated_fail(NCCL_RESULT_SYSTEM,
+                             "emulated: cannot map the shared memory");
     }
     *out = comm;
     profiler_begin(comm);

@@ -53,7 +53,7 @@ static void on_events(void *arg, const struct error *err, struct store_events *e
     struct answer *answer = arg;
 
     if (err)
-        die("can't read events", err);
+        die("cannot read events", err);
     answer->events = events;
     answer->has_come = true;
 }
@@ -260,7 +260,7 @@ static int check(void *arg, struct store_recall *recall, const struct store_run 
         return 0;
     }
     if (store_recall_log(recall, run->id, &taker, taken_up, err))
-        die("can't take up a run", err);
+        die("cannot resume a run", err);
     loaded = document(taken_up);
     apply_log(world, run, run_has_ended(taken_up) ? stored : loaded);
     replayed = document(run);

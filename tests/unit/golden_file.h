@@ -24,7 +24,7 @@ static inline char *golden_read(const char *name)
 
     assert_non_null(text);
     if (!file)
-        fail_msg("can't open %s", path);
+        fail_msg("cannot open %s", path);
     else
         assert_true(fread(text, 1, GOLDEN_FILE_MAX - 1, file) < GOLDEN_FILE_MAX - 1);
     if (file)

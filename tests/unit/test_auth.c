@@ -109,7 +109,7 @@ TEST(refuses_what_is_no_file)
     struct error err;
 
     assert_null(http_auth_load("/nonexistent/tokens", &err));
-    assert_non_null(strstr(err.text, "can't open token file"));
+    assert_non_null(strstr(err.text, "cannot open token file"));
     assert_null(http_auth_load("/tmp", &err));
     assert_non_null(strstr(err.text, "regular file"));
     http_auth_destroy(NULL);

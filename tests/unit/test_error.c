@@ -23,8 +23,8 @@ TEST(errno_text_is_appended)
 {
     struct error err;
 
-    assert_int_equal(error_set_errno(&err, ERROR_IO, ENOENT, "can't open %s", "f"), -1);
-    assert_string_equal(err.text, "can't open f: No such file or directory");
+    assert_int_equal(error_set_errno(&err, ERROR_IO, ENOENT, "cannot open %s", "f"), -1);
+    assert_string_equal(err.text, "cannot open f: No such file or directory");
 }
 
 TEST(prefix_keeps_code_and_puts_context_first)

@@ -368,7 +368,7 @@ TEST(a_run_that_is_not_whole_does_not_pass)
     json_object_set_new(doc, "rows_done", json_integer(18));
     verdict =
         judge(doc, "completed", "{\"figure\":\"time_us\",\"max\":100}", good, N_GOOD);
-    assert_says(verdict, "not_evaluated", "some of the run's results can't be read");
+    assert_says(verdict, "not_evaluated", "some of the run's results cannot be read");
     json_decref(verdict);
     json_decref(doc);
 }

@@ -164,7 +164,7 @@ TEST_WITH(enter_folder, leave_folder, a_file_that_cannot_be_written_is_said)
 
     assert_int_equal(json_write_file(value, "no/such/file", &err), -1);
     assert_string_equal(err.text,
-                        "can't write no/such/file.new: No such file or directory");
+                        "cannot write no/such/file.new: No such file or directory");
     memset(path, 'a', sizeof(path) - 1);
     path[sizeof(path) - 1] = '\0';
     assert_int_equal(json_write_file(value, path, &err), -1);
@@ -180,7 +180,7 @@ TEST_WITH(enter_folder, leave_folder, a_file_that_cannot_be_read_is_said)
     assert_null(json_read_file("missing.json", 100, &err));
     assert_int_equal(err.code, ERROR_IO);
     assert_null(json_read_file(".", 100, &err));
-    assert_string_equal(err.text, "can't read .: Is a directory");
+    assert_string_equal(err.text, "cannot read .: Is a directory");
     file = fopen("file.json", "w");
     assert_non_null(file);
     fputs("{\"a\":", file);

@@ -192,8 +192,8 @@ TEST(mistakes_on_the_command_line_are_said)
         {"--insecure=perhaps", NULL, "--insecure: 'perhaps' is not true or false"},
         {"--insecure=", NULL, "--insecure: ''"},
         {"--config", "/no/such/file",
-         "can't open config file /no/such/file: No such file"},
-        {"--config", "/", "can't read config file /: Is a directory"},
+         "cannot open config file /no/such/file: No such file"},
+        {"--config", "/", "cannot read config file /: Is a directory"},
         {"--config=", NULL, "No such file"},
     };
 

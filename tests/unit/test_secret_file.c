@@ -70,7 +70,7 @@ TEST(follows_links_and_wants_a_file)
     assert_int_equal(mkfifo("pipe", 0600), 0);
     opened("pipe", "is not a regular file");
     opened(".", "regular file");
-    opened("none", "can't open TLS key none: No such file");
+    opened("none", "cannot open TLS key none: No such file");
 }
 
 TEST(belongs_to_root_or_to_who_reads)

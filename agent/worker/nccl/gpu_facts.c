@@ -219,9 +219,12 @@ static const char *level_text(int level)
 /* nvmlGpuP2PStatus_t */
 static const char *p2p_text(int status)
 {
-    static const char *const texts[] = {
-        "ok",           "the chipset can't", "the GPU can't", "the topology can't",
-        "switched off", "not supported"};
+    static const char *const texts[] = {"ok",
+                                        "not supported by the chipset",
+                                        "not supported by the GPU",
+                                        "not supported by the topology",
+                                        "switched off",
+                                        "not supported"};
 
     return status >= 0 && status < (int)COUNT(texts) ? texts[status] : "not known";
 }
