@@ -101,7 +101,7 @@ static void cut(struct program_watch *watch, const struct metric *metric)
         if (watch->cut[i] == metric)
             return;
     snprintf(text, sizeof(text),
-             "more than %d figures: the rest of this rank's are left out",
+             "more than %d figures: further figures of this rank are dropped",
              PROGRAM_FIGURES_MAX);
     if (watch->n_cut == 0)
         warn(watch, text);

@@ -297,7 +297,7 @@ static int prepare(struct fleet_case *one, struct error *err)
     if (fault->kind != FAULT_NONE && (fault->kind != FAULT_HANG || fault->op == 0)) {
         return error_set(
             err, ERROR_UNSUPPORTED,
-            "ringbench-sim simulates no faults but hang with an operation (op)");
+            "ringbench-sim simulates only the fault hang with an operation (op)");
     }
     if (one->file->spec->timing == TIMING_ISOLATED || one->file->spec->per_iter) {
         return error_set(

@@ -32,9 +32,8 @@ int case_input_check_env(json_t *env, const struct option_list *consented,
         case ENV_POLICY_CONSENT:
             if (!has_consent(consented, name))
                 return error_set(err, ERROR_INVALID,
-                                 "env: %s %s and needs this node's consent: a line with "
-                                 "the name in the file allow_env of its agent's config "
-                                 "directory",
+                                 "env: %s %s and needs this node's consent: add the name "
+                                 "as a line to allow_env in its agent's config directory",
                                  name, reason);
             break;
         }

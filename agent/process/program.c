@@ -70,7 +70,7 @@ static void parse_cwd(struct parsing *p)
         problems_add(p->problems, "/cwd", "%s", err.text);
     else if (p->program->cwd[0] != '/' || stat(p->program->cwd, &st) ||
              !S_ISDIR(st.st_mode))
-        problems_add(p->problems, "/cwd", "must be the full path of a directory");
+        problems_add(p->problems, "/cwd", "must be the absolute path of a directory");
 }
 
 static void parse_env(struct parsing *p)

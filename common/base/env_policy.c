@@ -13,8 +13,9 @@ static const char runs_command[] = "makes the library run a command";
 static const char writes_file[] = "makes the library write files";
 static const char reads_file[] = "makes the library read a file of the node";
 static const char sets_more[] = "sets variables that would not be checked";
-static const char listens[] = "makes the library listen for others";
-static const char goes_out[] = "makes the library go to an address of the run's choice";
+static const char listens[] = "makes the library listen for connections";
+static const char goes_out[] =
+    "makes the library connect to an address that the run chooses";
 static const char takes_signal[] = "changes what a signal does to the worker";
 
 /* Known variables that need consent or are refused; '*' ends a prefix. Variables without
@@ -24,7 +25,7 @@ static const struct rule {
     const char *name;
     const char *reason;
 } held_back[] = {
-    {"RINGBENCH_ALLOW_FAULTS", "switches on faults that tests inject"},
+    {"RINGBENCH_ALLOW_FAULTS", "enables the injection of faults"},
     {"NCCL_COMM_ID", goes_out},
     {"NCCL_CONF_FILE", sets_more},
     {"NCCL_CUDA_PATH", loads_code},

@@ -54,7 +54,7 @@ static pcre2_code *compile(const char *pattern, bool is_whole, struct error *err
     if (code)
         return code;
     pcre2_get_error_message(number, why, sizeof(why));
-    error_set(err, ERROR_INVALID, "is no regular expression: %s, at offset %zu",
+    error_set(err, ERROR_INVALID, "is not a valid regular expression: %s, at offset %zu",
               (const char *)why, offset);
     return NULL;
 }

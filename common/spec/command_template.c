@@ -122,7 +122,7 @@ static char *find_executable(const char *first, const char *pointer,
                      err.text);
     else if (strchr(name, '/') && name[0] != '/')
         problems_add(problems, pointer,
-                     "must be a full path or a name that is looked up in PATH");
+                     "must be an absolute path or a name that is looked up in PATH");
     else if (name[0] == '/' && access(name, X_OK) == 0)
         found = memory_text(name, "a command");
     else if (name[0] != '/' && find_in_path(name, path))

@@ -168,7 +168,7 @@ static void check_args(json_t *value, const char *pointer, struct problems *prob
 static const struct spec_field program_table[] = {
     {"name", NULL, SPEC_REQUIRED,
      SPEC_TEXT(program.name, PROGRAM_NAME_MAX, check_program_name),
-     .about = "one that the nodes offer"},
+     .about = "a program that the nodes offer"},
     {"args", "{}", 0, SPEC_JSON(program.args, check_args)},
 };
 
@@ -314,7 +314,7 @@ static const struct spec_field table[] = {
     {"devices", NULL, SPEC_MEASUREMENT | SPEC_SHAPES, SPEC_JSON(devices, spec_check_devices),
      .about = "GPUs by their index in the inventory, for all nodes or by node"},
     {"nccl_lib", NULL, SPEC_MEASUREMENT | SPEC_SHOWN, SPEC_TEXT(nccl_lib, PATH_BYTES_MAX, spec_check_path),
-     .about = "path of the libnccl to load, one that the nodes list"},
+     .about = "path of the libnccl to load; the nodes must list it"},
     {"env", "{}", SPEC_APART, SPEC_JSON(env, check_env),
      .about = "environment variables of the workers"},
     {"files", NULL, SPEC_APART, SPEC_JSON(files, check_files),

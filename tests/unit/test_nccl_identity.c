@@ -75,7 +75,8 @@ TEST(the_oldest_gpu_is_named)
     all[1].capability = 89;
     all[4].capability = 80;
     nccl_identity_older(all, RANKS, 90, text, sizeof(text));
-    assert_string_equal(text, "the GPU of rank 4 on node-1 (H200) has 8.0");
+    assert_string_equal(text,
+                        "the GPU of rank 4 on node-1 (H200) has compute capability 8.0");
 }
 
 TEST(one_gpu_for_two_ranks_is_refused)

@@ -31,7 +31,7 @@ TEST(test_refuses_bad_declarations)
         {"{\"a/b\": {\"type\": \"boolean\"}}", "/parameters/a~1b", "no name"},
         {"{\"a\": {\"type\": \"string\"}}", "/parameters/a/pattern", "must be"},
         {"{\"a\": {\"type\": \"string\", \"pattern\": \"[\"}}", "/parameters/a/pattern",
-         "no regular expression"},
+         "not a valid regular expression"},
         {"{\"a\": {\"type\": \"string\", \"pattern\": \"(a+)+[bc]\", "
          "\"default\": \"aaaaaaaaaaaaaaaaaaaaaaaaaaaa\"}}",
          "/parameters/a/default",

@@ -76,7 +76,8 @@ TEST(test_says_what_is_wrong)
 
     assert_null(safe_regex_compile("ab(", false, &err));
     assert_string_equal(
-        err.text, "is no regular expression: missing closing parenthesis, at offset 3");
+        err.text,
+        "is not a valid regular expression: missing closing parenthesis, at offset 3");
     for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
         assert_null(safe_regex_compile(patterns[i], false, &err));
         assert_int_equal(err.code, ERROR_INVALID);

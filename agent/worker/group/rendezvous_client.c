@@ -124,7 +124,7 @@ static int receive_soft(struct rendezvous_client *client, void *out, size_t len,
             continue;
         }
         if (n == 0)
-            return error_set(err, ERROR_PEER, "store: closed by the server");
+            return error_set(err, ERROR_PEER, "store: the server closed the connection");
         if (errno == EAGAIN) {
             if (await_fd(client, client->fd, POLLIN, deadline, err))
                 return -1;

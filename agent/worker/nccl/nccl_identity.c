@@ -231,9 +231,9 @@ void nccl_identity_older(const struct nccl_identity *all, int n, int capability,
         oldest = all[rank].capability < all[oldest].capability ? rank : oldest;
     *text = '\0';
     if (all[oldest].capability < capability) {
-        snprintf(text, size, "the GPU of rank %d on %s (%s) has %d.%d", oldest,
-                 all[oldest].node, all[oldest].device_name, all[oldest].capability / 10,
-                 all[oldest].capability % 10);
+        snprintf(text, size, "the GPU of rank %d on %s (%s) has compute capability %d.%d",
+                 oldest, all[oldest].node, all[oldest].device_name,
+                 all[oldest].capability / 10, all[oldest].capability % 10);
     }
 }
 

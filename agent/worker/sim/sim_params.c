@@ -46,7 +46,7 @@ static const struct variable {
     {"SIM_SEED", NUMBER, AT(seed), -1, 0, 9007199254740992.0,
      "seed of the noise; default: the run's"},
     {"SIM_SLEEP_FRACTION", NUMBER, AT(sleep_fraction), 1, 0, 1000,
-     "part of the simulated time that really passes; 0: none"},
+     "factor from simulated time to the time for which the worker sleeps; 0: no sleep"},
 };
 
 static const char *const algorithm_names[] = {"RING", "TREE", "P2P"};
