@@ -153,7 +153,7 @@ class Client:
             is_over = is_empty and self.get(run)["state"] in FINAL_STATES
             lost_at = lost_at or time.monotonic()
             if time.monotonic() - lost_at > self._retry_s:
-                raise Unreachable("{}: the events of run {} broke off".format(self.url, run))
+                raise Unreachable("{}: the event stream of run {} ended early".format(self.url, run))
             time.sleep(0.2)
 
     def rows(self, run):

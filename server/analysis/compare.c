@@ -302,8 +302,8 @@ struct compare *compare_create(const struct compare_sides *sides, struct error *
     if (result == 0)
         return out;
     error_set(err, ERROR_INVALID,
-              "there are more than %d bands to compare, and each set of labels of a "
-              "metric is one: a label should have few values, or be a number",
+              "there are more than %d bands to compare. Each set of a metric's labels is "
+              "a band: use labels with few values, or with numbers",
               COMPARE_BANDS_MAX);
     compare_destroy(out);
     return NULL;

@@ -186,8 +186,8 @@ int compare_sides_check(const struct compare_side *base, const struct compare_si
 
         if (is_chosen(head, one->run, one->case_no))
             return error_set(err, ERROR_INVALID,
-                             "case %d of run %s is in base and in head: say which "
-                             "cases are which, with base_env and head_env or RUN:CASE",
+                             "case %d of run %s is in both base and head: separate the "
+                             "cases with base_env and head_env, or with RUN:CASE",
                              one->case_no, json_get_str(one->run->doc, "id", "?"));
     }
     return 0;

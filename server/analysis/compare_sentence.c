@@ -167,7 +167,7 @@ static json_t *why_of(const struct compare *compare, const struct compare_band *
         return template_text(
             "{n_base} and {n_head} cases, at least {least} each are needed", words, NULL);
     if (band->reason == COMPARE_RUNS)
-        return json_sprintf("%zu more run%s like base would show how runs scatter",
+        return json_sprintf("needs %zu more run%s like base to estimate their scatter",
                             band->runs_needed, band->runs_needed == 1 ? "" : "s");
     if (band->reason == COMPARE_STATES)
         return states_text(compare, band, words);

@@ -26,8 +26,8 @@ static void check_completed(const struct gate_run *run, struct gate_check *check
         if (strcmp(run->state, "failed") == 0 && json_get_int(cases, "failed", 0) > 0)
             check->answer = VERDICT_FAIL;
     } else if (done < total) {
-        gate_not_evaluated(check, "%lld of %lld rows are there", (long long)done,
-                           (long long)total);
+        gate_not_evaluated(check, "%lld of %lld expected rows are present",
+                           (long long)done, (long long)total);
     } else {
         snprintf(check->sentence, sizeof(check->sentence), "the run completed");
     }

@@ -78,7 +78,7 @@ static const char *find_gap(const struct values *values, const struct gate_run *
     if (values->n == 0 && values->not_numbers == 0)
         snprintf(out, GATE_TEXT_MAX, "the run has no figure %s", threshold->metric);
     else if (values->not_numbers > 0)
-        snprintf(out, GATE_TEXT_MAX, "%llu of the values of %s are no numbers",
+        snprintf(out, GATE_TEXT_MAX, "%llu of the values of %s are not numbers",
                  (unsigned long long)values->not_numbers, threshold->metric);
     else if (values->cases < cases)
         snprintf(out, GATE_TEXT_MAX, "%zu of %zu cases have no figure %s",

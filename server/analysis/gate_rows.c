@@ -183,7 +183,7 @@ static bool has_figure(struct rows *rows, const struct summary_point *point)
         note_gap(rows, "%s was skipped: %.120s", size,
                  point->reason ? point->reason : "no reason given");
     else if (point->rows > 0 && !(isfinite(value) && value > 0.0))
-        note_gap(rows, "%s at %s is no number above 0", names[rows->threshold->figure],
+        note_gap(rows, "%s at %s is not a number above 0", names[rows->threshold->figure],
                  size);
     return point->rows > 0 && isfinite(value) && value > 0.0;
 }
@@ -218,7 +218,7 @@ static void take_series(struct rows *rows, const struct summary_series *series)
         take_value(rows, &found);
     }
     if (there != expected)
-        note_gap(rows, "%lld of %lld rows are there", (long long)there,
+        note_gap(rows, "%lld of %lld expected rows are present", (long long)there,
                  (long long)expected);
 }
 
@@ -238,8 +238,9 @@ static void take_all(struct rows *rows)
         take_series(rows, series);
     }
     if (found < rows->combinations)
-        note_gap(rows, found ? "some of the run's combinations have no such row"
-                             : "no row is of that kind");
+        note_gap(rows, found
+                           ? "the check selects no row of some of the run's combinations"
+                           : "the check selects no row");
     if (summary->points < summary->points_total)
         note_gap(rows, "the run has too many rows");
 }
@@ -304,8 +305,8 @@ static void judge(struct rows *rows, struct gate_check *check)
 {
     if (rows->points == 0)
         note_gap(rows, rows->threshold->figure == THRESHOLD_DIP_PERCENT
-                           ? "it takes two sizes to see a dip"
-                           : "there is no such row");
+                           ? "a dip can be found only with two or more sizes"
+                           : "the check selects no row");
     if (rows->points > 0)
         check->evidence = evidence(rows);
     if (rows->beyond == 0 && rows->gap[0]) {

@@ -396,7 +396,7 @@ static void check_early(struct look *look)
         strcmp(init, "failed") == 0 || has_init(look, TRANSPORT_INIT_FAILED);
 
     if (has_failed && json_array_size(first) == 0)
-        found(look, "init", NULL, "NCCL's init failed, and no warning says why");
+        found(look, "init", NULL, "NCCL's init failed, and NCCL logged no warning");
     else if (has_failed)
         found_warnings(look, "init", "NCCL's init failed", first);
     else if (!is_ready(look) && json_array_size(look->ways) == 0)

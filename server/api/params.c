@@ -188,7 +188,8 @@ static bool read_texts(struct http_request *request, const struct param *param,
         find_word(param, "", &must_be);
     else
         buf_append_str(&must_be, "a text");
-    buf_printf(&must_be, ", at most %d times, not %.60s", (int)param->max, reading.bad);
+    buf_printf(&must_be, ", given at most %d times, not %.60s", (int)param->max,
+               reading.bad);
     refuse(request, 422, param, must_be.data);
     buf_release(&must_be);
     return false;
@@ -365,7 +366,7 @@ bool params_type(struct http_request *request, const char *type)
 
     if (http_request_accepts(request, types) >= 0)
         return true;
-    http_reply_problem(request, 406, NULL, "this resource comes as %s", type);
+    http_reply_problem(request, 406, NULL, "this resource is available only as %s", type);
     return false;
 }
 
@@ -385,7 +386,8 @@ const struct params_format *params_format(struct http_request *request,
     if (chosen >= 0)
         return &formats[chosen];
     list_choices(formats, true, choices, sizeof(choices));
-    http_reply_problem(request, 406, NULL, "this resource comes as %s", choices);
+    http_reply_problem(request, 406, NULL, "this resource is available only as %s",
+                       choices);
     return NULL;
 }
 

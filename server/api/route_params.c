@@ -178,7 +178,7 @@ static const struct param logs[] = {
 static const struct param compare[] = {
     {"base", "a run's id, or RUN:CASE; may repeat. Or baseline: the newest baseline that head's first run is like",
      .kind = PARAM_TEXTS, .is_required = true},
-    {"head", "the other side, likewise; default: the runs of base", .kind = PARAM_TEXTS},
+    {"head", "the other side, in the same form; default: the runs of base", .kind = PARAM_TEXTS},
     {"base_env", "NAME=VALUE: only cases with this variable; NAME: only cases without it; may repeat", .kind = PARAM_TEXTS},
     {"head_env", "the same for head; with base=baseline also for base, unless base_env is given", .kind = PARAM_TEXTS},
     {"last", "with base=baseline: compare with the last N completed runs that are like head, instead of a baseline",

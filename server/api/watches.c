@@ -140,12 +140,14 @@ static void check_request(struct api *api, const struct watch_request *watch,
         calendar_read(&ignored, watch->every, watch->window, problems);
     spec = watch->spec ? spec_request_check(api, watch->spec, &in_spec) : NULL;
     if (spec && !spec->launch.name && spec->nodes.count)
-        problems_add(problems, "/spec/nodes/count",
-                     "is for a launcher; a watch measures all nodes that names, group "
-                     "and labels select, nodes_at_once of them at a time");
+        problems_add(
+            problems, "/spec/nodes/count",
+            "applies only with launch. Without it, a watch measures all nodes that "
+            "names, group and labels select, nodes_at_once of them at a time");
     if (spec && spec->launch.name && watch->nodes_at_once)
         problems_add(problems, "/nodes_at_once",
-                     "does not go with launch; /spec/nodes/count is the number of nodes");
+                     "cannot be combined with launch, where /spec/nodes/count is the "
+                     "number of nodes");
     if (spec && spec->avoid_suspects)
         problems_add(problems, "/spec/avoid_suspects",
                      "must be false: a watch measures suspects until they pass");

@@ -127,10 +127,11 @@ static bool refuse_foreign_page(struct http_request *request)
     if (request->server->has_tokens)
         return false;
     if (host && !origin_host_is_known(host, request->server->hosts)) {
-        reply_refuse(request, 403,
-                     "unknown name in the Host header: without a token file the server "
-                     "accepts addresses, localhost%s%s; add others with --allow-host",
-                     *request->server->hosts ? ", " : "", request->server->hosts);
+        reply_refuse(
+            request, 403,
+            "unknown name in the Host header: without a token file the server accepts "
+            "only IP addresses and the names localhost%s%s; add others with --allow-host",
+            *request->server->hosts ? ", " : "", request->server->hosts);
         return true;
     }
     if (origin && !is_safe_method(request->method) &&

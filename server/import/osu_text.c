@@ -66,7 +66,7 @@ static int take_title(struct osu_text *reader, const struct import_line *line, s
     reader->is_open = true;
     reader->is_known = false;
     import_note_line(reader->import, line->number,
-                     "ringbench does not have the collective of this benchmark");
+                     "ringbench does not support the collective of this benchmark");
     return 0;
 }
 
@@ -82,7 +82,7 @@ static void take_type(struct osu_text *reader, const struct import_line *line)
     }
     reader->dtype = -1;
     import_note_line(reader->import, line->number,
-                     "ringbench does not have this data type: its rows are left out");
+                     "ringbench does not support this data type: its rows are left out");
 }
 
 static const char *read_row(const struct osu_text *reader, const struct import_line *line,

@@ -37,14 +37,14 @@ static void parse_pattern(const struct spec_field *field, json_t *value,
                           struct problems *problems)
 {
     struct safe_regex **out = spec_field_at(field, into);
-    struct error err = {.text = "must be a string, a regular expression"};
+    struct error err = {.text = "must be a string that contains a regular expression"};
 
     if (json_is_string(value))
         *out = safe_regex_compile(json_string_value(value), false, &err);
     if (!*out)
         problems_add(problems, pointer, "%s", err.text);
     else if (safe_regex_groups(*out) < (size_t)field->min)
-        problems_add(problems, pointer, "needs a group, ( ), around the wanted part");
+        problems_add(problems, pointer, "needs a group, ( ), around the part to extract");
 }
 
 static void release_pattern(const struct spec_field *field, struct run_spec *of)

@@ -196,12 +196,12 @@ int agents_forget(struct agents *agents, const char *name, struct error *err)
         return error_set(err, ERROR_NOT_FOUND, "there is no node %s", name);
     if (node->state == NODE_ALIVE)
         return error_set(err, ERROR_CONFLICT,
-                         "node %s is alive: only one that is lost or has left can be "
+                         "node %s is alive: only a lost node or one that has left can be "
                          "forgotten; stop its agent first",
                          name);
     if (node->n_batches > 0)
-        return error_set(err, ERROR_UNAVAILABLE, "events of node %s are being stored",
-                         name);
+        return error_set(err, ERROR_UNAVAILABLE,
+                         "events of node %s are being stored: try again later", name);
     forget(agents, node);
     return 0;
 }
@@ -263,7 +263,8 @@ static void check_registration(const json_t *body, const char *key,
         problems_add(problems, "", "must be an object");
     check_protocol(json_object_get(body, "protocol"), problems);
     if (!id_is_node_name(name))
-        problems_add(problems, "/name", "must be 1 to 253 of A-Z a-z 0-9 . _ -");
+        problems_add(problems, "/name",
+                     "must be 1 to 253 characters of A-Z a-z 0-9 . _ -");
     if (strlen(boot_id) != ID_UUID_LENGTH)
         problems_add(problems, "/boot_id", "must be a UUID");
     if (key_len < NODE_KEY_MIN || key_len > NODE_KEY_MAX)
@@ -460,8 +461,8 @@ static void note_refusal(struct batch *batch, const struct error *err)
 
     batch->agents->services->counters->refused_batches++;
     if (!node->was_refused)
-        log_warn("events of node %s are refused: %s; this is said once", node->name,
-                 err->text);
+        log_warn("events of node %s are refused: %s; further refusals are not logged",
+                 node->name, err->text);
     node->was_refused = true;
 }
 

@@ -179,7 +179,7 @@ static struct run_spec *make_spec(struct writer *writer, struct error *err)
     else if (!spec) {
         const json_t *first = json_array_get(problems.errors, 0);
 
-        error_set(err, ERROR_INVALID, "this cannot be a run: %s %s",
+        error_set(err, ERROR_INVALID, "the file cannot be stored as a run: %s %s",
                   json_get_str(first, "pointer", ""), json_get_str(first, "detail", ""));
     }
     problems_release(&problems);
@@ -328,16 +328,14 @@ static void fault_of(const struct import_table *table, char *out, size_t size)
     if (table->failure[0])
         snprintf(out, size, "%s", table->failure);
     else if (table->out_of_bounds > 0)
-        snprintf(out, size, "%ld elements were wrong, says the file",
-                 table->out_of_bounds);
+        snprintf(out, size, "the file reports %ld wrong elements", table->out_of_bounds);
     else if (table->wrong_at > 0)
-        snprintf(out, size, "elements were wrong at %llu B, says the file",
+        snprintf(out, size, "the file reports wrong elements at %llu B",
                  (unsigned long long)table->wrong_at);
     else if (table->has_begun && !table->has_ended)
-        snprintf(out, size, "the file breaks off after %zu rows", table->n_rows);
+        snprintf(out, size, "the file ends early, after %zu rows", table->n_rows);
     else if (table->is_below)
-        snprintf(out, size,
-                 "the bus bandwidth is below NCCL_TESTS_MIN_BW, says the file");
+        snprintf(out, size, "the file reports a bus bandwidth below NCCL_TESTS_MIN_BW");
 }
 
 /* A missing row is not a failure of the measurement; rows_total counts it. */

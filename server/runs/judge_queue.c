@@ -147,7 +147,7 @@ static int find_and_compare(sqlite3 *db, const struct store_base_query *query,
         result = compare(db, found, comparison, err);
     else if (found)
         error_set(err, ERROR_NOT_FOUND, "%s",
-                  query->last ? "there is no completed run like it"
+                  query->last ? "there is no completed run like this one"
                               : "no baseline matches this run");
     json_decref(found);
     return result;
@@ -277,7 +277,7 @@ static void finish(struct job *job, const struct error *err)
 
     queue->job = NULL;
     if (err && !queue->is_closing)
-        log_warn("the values of a run cannot be made: %s", err->text);
+        log_warn("cannot derive a run's values for trends: %s", err->text);
     /* A failing run does not block older ones; it is retried when the next run ends. */
     if (err && job->is_spare && ++queue->skip > SKIP_MAX)
         queue->has_more = false;

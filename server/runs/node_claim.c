@@ -152,7 +152,7 @@ int node_claim_room(const struct node_registry *nodes, long max_nodes,
                          nodes->count);
     if (is_heavy)
         return error_set(err, ERROR_LIMIT,
-                         "the inventories of all nodes take %zu MiB, as much as they may",
+                         "the inventories of all nodes take %zu MiB, which is the limit",
                          nodes->cost >> 20);
     return 0;
 }
@@ -164,8 +164,8 @@ int node_claim_check_key(const struct node *node, const char *key, struct error 
     digest_text(key ? key : "", digest);
     if (digest_equal(digest, node->key))
         return 0;
-    return error_set(err, ERROR_DENIED,
-                     "the header Ringbench-Agent-Key has not the key with which %s "
-                     "registered",
-                     node->name);
+    return error_set(
+        err, ERROR_DENIED,
+        "the header Ringbench-Agent-Key does not have the key with which %s registered",
+        node->name);
 }

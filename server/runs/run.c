@@ -106,7 +106,7 @@ struct run *run_create_again(const json_t *doc, struct error *err)
     problems_release(&problems);
     if (spec)
         return run_create(id, spec, clock_parse_ms(json_get_str(doc, "created", NULL)));
-    error_set(err, ERROR_INVALID, "run %s: its stored spec is not valid any more", id);
+    error_set(err, ERROR_INVALID, "run %s: its stored spec is no longer valid", id);
     return NULL;
 }
 

@@ -618,7 +618,8 @@ static void excuse_absence(struct scheduler *scheduler, int64_t now_ns)
     scheduler->ticked_ns = now_ns;
     if (away_ns < AWAY_NS)
         return;
-    log_warn("the server did not get to run for %.1f s; agents get as much longer",
+    log_warn("the server did not run for %.1f s; the deadlines of agents are extended by "
+             "this time",
              (double)away_ns / 1e9);
     cases_excuse(scheduler->cases, away_ns);
     for (size_t i = 0; i < scheduler->nodes.count; i++)

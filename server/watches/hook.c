@@ -29,8 +29,8 @@ static void check_on(json_t *on, const char *pointer, struct problems *problems)
         n_known += json_has_string(on, events[i]);
     if (n_known == 0 || n_known != json_array_size(on))
         problems_add(problems, pointer,
-                     "must be an array of one or more of fail, culprit, recovered, "
-                     "stale, each once");
+                     "must be an array with one or more of fail, culprit, recovered and "
+                     "stale, none of them twice");
 }
 
 /* check_templates() checks the fields that have no check here. */

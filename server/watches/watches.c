@@ -659,7 +659,7 @@ int watches_change(struct watches *watches, const char *id, enum watches_change 
     const char *run;
 
     if (change == WATCHES_CLEAR && !standing_is_suspect(node) && !standing_is_held(node))
-        return error_set(err, ERROR_NOT_FOUND, "%.100s is no suspect", id);
+        return error_set(err, ERROR_NOT_FOUND, "%.100s is not a suspect", id);
     if (change != WATCHES_CLEAR && !watch)
         return error_set(err, ERROR_NOT_FOUND, "there is no watch %.40s", id);
     write = store_write_create();

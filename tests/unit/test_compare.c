@@ -714,14 +714,12 @@ TEST(one_run_against_one_is_an_estimate)
     assert_int_equal(compare->answer, VERDICT_NOT_ENOUGH_DATA);
     assert_int_equal(compare->bands[0].reason, COMPARE_RUNS);
     assert_int_equal(compare->bands[0].runs_needed, 4);
-    require_sentence(compare,
-                     "head is 50 % slower from 4M up (4 more runs like base would show "
-                     "how runs scatter): not enough data");
+    require_sentence(compare, "head is 50 % slower from 4M up (needs 4 more runs like "
+                              "base to estimate their scatter): not enough data");
     release_runs(compare, made_runs, 2);
     compare = compare_runs_of(made_runs, equal, 1, 1, 0, 0);
-    require_sentence(compare,
-                     "head is as fast from 4M up (4 more runs like base would show how "
-                     "runs scatter): not enough data");
+    require_sentence(compare, "head is as fast from 4M up (needs 4 more runs like base "
+                              "to estimate their scatter): not enough data");
     release_runs(compare, made_runs, 2);
 }
 

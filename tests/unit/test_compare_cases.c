@@ -147,7 +147,8 @@ TEST(refusals_say_what_there_is)
     choose(&sides, &sides.base, 0, -1, NULL);
     choose(&sides, &sides.head, 0, 2, NULL);
     assert_int_equal(compare_sides_check(&sides.base, &sides.head, &sides.err), -1);
-    assert_non_null(strstr(sides.err.text, "case 2 of run first is in base and in head"));
+    assert_non_null(
+        strstr(sides.err.text, "case 2 of run first is in both base and head"));
     sides_release(&sides);
 }
 

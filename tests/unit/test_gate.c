@@ -161,7 +161,7 @@ TEST(a_bound_holds_for_every_point)
          "time is 11.5 us at 8 (all_reduce float32 sum, in place), at most 6 us asked; "
          "beyond at 2 of 4 points"},
         {"{\"figure\":\"time_us\",\"max\":6,\"band\":\"bandwidth\"}", "not_evaluated",
-         "no such row"},
+         "the check selects no row"},
         {"{\"figure\":\"dip_percent\",\"max\":0}", "pass", "falls nowhere"},
         {"{\"figure\":\"ranks\",\"min\":4,\"max\":4}", "pass", "4 ranks, exactly 4"},
         {"{\"figure\":\"ranks\",\"min\":5}", "fail", "4 ranks, at least 5"},
@@ -216,14 +216,15 @@ TEST(what_is_missing_is_no_pass)
     static const struct given alone[] = {{0, 0, 8, 0}, {1, 0, 8, 0}};
     static const char fast[] = "{\"figure\":\"time_us\",\"max\":100}";
 
-    says(plain, good, N_GOOD - 1, fast, "not_evaluated", "5 of 6 rows are there");
+    says(plain, good, N_GOOD - 1, fast, "not_evaluated",
+         "5 of 6 expected rows are present");
     says(plain, good, 6, fast, "not_evaluated", "3 6");
-    says(plain, good, 0, fast, "not_evaluated", "no row is of that kind");
+    says(plain, good, 0, fast, "not_evaluated", "the check selects no row");
     says(plain, skipped, 6, fast, "not_evaluated", "64K was skipped");
     says(plain, skipped, 6, "{\"figure\":\"time_us\",\"max\":100,\"size\":1024}", "pass",
          "5 us at 1K");
     says(plain, alone, 2, "{\"figure\":\"busbw_gbs\",\"max\":9,\"size\":8}",
-         "not_evaluated", "no number above 0");
+         "not_evaluated", "not a number above 0");
     says(plain, good, 0, "{\"figure\":\"wrong\"}", "not_evaluated", "no row was checked");
     says(plain, NULL, 0, fast, "not_evaluated", "results");
 }

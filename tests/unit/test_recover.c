@@ -518,7 +518,7 @@ TEST(a_run_whose_spec_is_not_valid_any_more_ends)
     wait_for(fixture, &heard, 1);
     assert_string_equal(json_get_str(heard.result, "state", ""), "failed");
     assert_string_equal(json_get_str(heard.result, "reason", ""),
-                        "run run1: its stored spec is not valid any more");
+                        "run run1: its stored spec is no longer valid");
     assert_string_equal(json_get_str(heard.result, "ended", ""),
                         "2023-11-14T22:14:20.000Z");
     json_decref(heard.result);
