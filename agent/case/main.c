@@ -25,7 +25,8 @@
 #include "common/base/json_util.h"
 #include "common/base/log.h"
 
-#define INPUT_MAX ((size_t)256 * 1024 * 1024) /* a document with files and 4096 ranks */
+/* Fits a document with files and 4096 ranks. */
+#define INPUT_MAX ((size_t)256 * 1024 * 1024)
 #define CHUNK_BYTES 65536
 
 struct program {

@@ -23,13 +23,12 @@
 #define SCRATCH_BYTES 65536
 #define KILL_MS 30000 /* wait for killed processes: a driver may be freeing memory */
 #define AGAIN_MS 20   /* between two rounds of killing */
-#define REAP_MAX                                                                         \
-    200             /* children per round, so that many of them do not block the loop    \
-                     */
-#define REPORT_FD 4 /* the child's descriptor for a failure to execute the program */
-#define ABOVE_FDS                                                                        \
-    10 /* a child moves its descriptors above this before numbering them                 \
-        */
+/* Children per round, so that many of them do not block the loop. */
+#define REAP_MAX 200
+/* Descriptor on which the child reports why it cannot execute the program. */
+#define REPORT_FD 4
+/* A child moves its descriptors above this before numbering them. */
+#define ABOVE_FDS 10
 
 struct process_tree {
     uv_loop_t *loop;

@@ -40,7 +40,7 @@ struct link {
     struct identity *identity;
     char agent[AGENT_ID_MAX + 1]; /* "": not registered */
     bool was_registered, is_polling_over;
-    bool is_wait_logged; /* the log has the wait for a name that is not free yet */
+    bool is_wait_logged; /* the wait for a name in use was logged */
     int64_t after;
     int64_t lease_s, poll_s;
     int64_t name_taken_ns; /* since when another agent holds this one's name; 0: none */

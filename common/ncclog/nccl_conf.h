@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_conf.h - NCCL's own configuration files
- *
- * Source of their order: NCCL 2.28, src/misc/param.cc. The user's file (NCCL_CONF_FILE,
- * else ~/.nccl.conf), then /etc/nccl.conf; a variable that is set comes before both. */
+ * Order of precedence (NCCL 2.28, src/misc/param.cc): an environment variable, then the
+ * user's file (NCCL_CONF_FILE, else ~/.nccl.conf), then /etc/nccl.conf. */
 #ifndef RINGBENCH_COMMON_NCCLOG_NCCL_CONF_H
 #define RINGBENCH_COMMON_NCCLOG_NCCL_CONF_H
 

@@ -70,10 +70,10 @@ enum collective_shape {
     SHAPE_SQUARE  /* n times count on both sides */
 };
 
-/* Bus bandwidth is algorithm bandwidth times `times (n - less) / n`. */
+/* For n ranks, bus bandwidth = algorithm bandwidth * times * (n - less) / n. */
 struct collective_factor {
     int times, less;
-    const char *formula; /* the same as text */
+    const char *formula; /* the factor as text */
 };
 
 /* The properties of a collective, defined only here. */
@@ -84,7 +84,7 @@ struct collective_facts {
     bool reduces;            /* uses a redop */
     bool is_rooted;          /* has a root */
     bool checks_in_place;    /* nccl-tests verifies the in-place variant, too */
-    bool needs_power_of_two; /* of ranks, else there is nothing to do */
+    bool needs_power_of_two; /* else the count is 0: nothing to do */
     bool counts_received;    /* algorithm bandwidth counts n - 1 parts, not the size */
     bool needs_counts;       /* parts of unequal size: see traffic.h */
 };
@@ -98,7 +98,7 @@ struct collective_layout {
     size_t send_count;  /* elements of the send buffer */
     size_t recv_count;  /* elements of the receive buffer */
     size_t size_bytes;  /* max(send, recv) in bytes: the "size" column */
-    size_t moved_bytes; /* counted by the algorithm bandwidth; usually the same */
+    size_t moved_bytes; /* for the algorithm bandwidth; usually size_bytes */
     /* In place: one buffer of max(send, recv). Rank r's parts begin at r times these
      * offsets, in elements. */
     size_t send_inplace_offset;
@@ -113,7 +113,7 @@ void collective_layout(enum collective_kind kind, uint64_t size, enum dtype type
 /* Bus bandwidth = algorithm bandwidth times this; n >= 1. */
 double collective_bus_factor(enum collective_kind kind, int n);
 
-/* Return GB/s (1e9 bytes) for a layout that took `seconds`. */
+/* Return the algorithm bandwidth in GB/s (1e9 bytes) of a call that took `seconds`. */
 double collective_algbw_gbs(const struct collective_layout *layout, double seconds);
 
 #endif

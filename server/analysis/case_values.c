@@ -148,7 +148,8 @@ struct case_values *case_values_create(const struct summary *summary)
     return values;
 }
 
-/* Return the index of the first series of the case or a later one. */
+/* Return the index of the first series of this case or, if it has none, of a later case;
+ * values->n if there is none. */
 static size_t first_of(const struct case_values *values, int case_no)
 {
     size_t low = 0, high = values->n;

@@ -76,8 +76,9 @@ static void note_machines(struct facts *facts, const json_t *run)
     }
 }
 
-/* Return a spec member's weight. If only the member shapes figures and not its whole
- * field, it affects only its own series, and matters if both sides have it. */
+/* Return a spec member's weight. If the whole field shapes figures, so does the member. A
+ * member that shapes figures alone affects only its own series, so it matters only if
+ * both sides have it. */
 static enum weight weight_of(const struct spec_field *field, const char *member)
 {
     const struct spec_fields *members = field->members;

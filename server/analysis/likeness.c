@@ -34,7 +34,7 @@ static json_t *settings_json(const json_t *spec)
     return settings;
 }
 
-/* Return the variables and files that apply to all cases, and those of these cases. */
+/* Return the spec's variables and files, with the variables of the compared cases. */
 static json_t *env_json(const json_t *spec, const json_t *env)
 {
     json_t *all = json_object();

@@ -287,9 +287,9 @@ static void compare_hcas(struct findings *findings)
     json_decref(column);
 }
 
-/* Report a node that uses one of several HCAs. NCCL spreads several channels over the
- * HCAs of one kind near its GPUs, and over all of them if the node has as many ranks as
- * HCAs. */
+/* Report a node that uses only one of several HCAs. NCCL spreads several channels over
+ * the HCAs of one kind near its GPUs, and over all of them if the node has as many ranks
+ * as HCAs. */
 static void check_single_hca(struct findings *findings, int node)
 {
     const struct transport *t = findings->t;

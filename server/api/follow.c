@@ -66,8 +66,8 @@ static void on_timer_closed(uv_handle_t *handle)
     free_when_idle(follower);
 }
 
-/* Release everything but the memory, which a running call or the timer's closing still
- * uses. */
+/* Release everything but the memory, which a running call or the timer's close callback
+ * still uses. */
 static void leave(struct follower *follower)
 {
     follower->stream = NULL;

@@ -29,7 +29,7 @@ http_handler api_demo_start;
 /* The reason why api_demo_start would refuse, as a sentence; NULL: it would start. */
 const char *api_demo_refusal(const struct api *api);
 
-/* Check that the store accepts new data; false after a 503. */
+/* Return whether the store accepts new data; if not, answer with 503. */
 bool api_can_keep(struct api *api, struct http_request *request);
 
 #endif

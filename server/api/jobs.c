@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* jobs.c - launchers, and the jobs that they started */
+/* jobs.c - requests about launchers and the jobs that they started */
 #include "server/launch/jobs.h"
 
 #include "server/api/handlers.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nodes.c - nodes, rendezvous stores, programs */
+/* nodes.c - requests about nodes, rendezvous stores and programs */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

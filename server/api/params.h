@@ -29,16 +29,17 @@ bool params_read(struct http_request *request, const struct route_params *route,
  * null. A new reference; NULL if a text is not UTF-8. */
 json_t *params_json(const struct route_params *route, const void *values);
 
-/* The body as JSON; a new reference. NULL after a 400. */
+/* Return the body as JSON, a new reference; or answer with 400 and return NULL. */
 json_t *params_body(struct http_request *request);
 
-/* Read the body into a struct by its table of fields. False after a 400, or after a 422
- * with `refusal` and each wrong field. */
+/* Read the body into a struct by its table of fields. On errors answer with 400, or with
+ * 422, `refusal` and each wrong field, and return false. */
 bool params_read_body(struct http_request *request, const struct spec_fields *fields,
                       void *into, const char *refusal);
 
-/* Choose a format by ?format= (422 if unknown), else by Accept (406), else the first. The
- * table ends with a NULL name. NULL after an answer. */
+/* Choose a format by ?format=, else by Accept, else the first. If ?format= is unknown,
+ * answer with 422; if Accept excludes all, with 406; and return NULL. The table ends with
+ * a NULL name. */
 const struct params_format *params_format(struct http_request *request,
                                           const struct params_format *formats);
 
@@ -46,7 +47,8 @@ const struct params_format *params_format(struct http_request *request,
 void params_reply(struct http_request *request, int status,
                   const struct params_format *format, const struct buf *out);
 
-/* For a resource with one format: 406 and false if Accept excludes it. */
+/* For a resource with one format: if Accept excludes it, answer with 406 and return
+ * false. */
 bool params_type(struct http_request *request, const char *type);
 
 #define PARAMS_TYPE_MAX 64

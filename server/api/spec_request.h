@@ -7,11 +7,11 @@
 #include "common/spec/run_spec.h"
 #include "server/api/api.h"
 
-/* The body as JSON; a new reference. NULL after a 400. */
+/* Return the body as JSON, a new reference; or answer with 400 and return NULL. */
 json_t *spec_request_body(struct http_request *request);
 
-/* The spec, also checked against the server's settings and the nodes' programs. NULL
- * after a 422 with each wrong field. */
+/* Return the spec, also checked against the server's settings and the nodes' programs; or
+ * answer with 422 and each wrong field, and return NULL. */
 struct run_spec *spec_request_parse(struct api *api, struct http_request *request,
                                     json_t *body);
 

@@ -64,7 +64,8 @@ static void answer_known(struct api *api, struct http_request *request, json_t *
     answer(api, request, run, 200);
 }
 
-/* Read the request's key, "" if it has none. False after an answer. */
+/* Read the request's idempotency key, "" if it has none. Return false after an error
+ * answer. */
 static bool read_key(struct http_request *request, char key[KEY_MAX + 1])
 {
     const char *text = http_request_header(request, "Idempotency-Key");

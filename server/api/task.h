@@ -88,7 +88,7 @@ void task_start(struct api *api, struct http_request *request,
                 const struct route_params *route, enum task_run needs,
                 enum store_thread thread, task_work *work);
 
-/* The same in two steps. task_create returns NULL after an answer. */
+/* The same in two steps. task_create returns NULL after an error answer. */
 struct task *task_create(struct api *api, struct http_request *request,
                          const struct route_params *route);
 void task_run(struct task *task, enum task_run needs, enum store_thread thread,

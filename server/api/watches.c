@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* watches.c - watches and suspects */
+/* watches.c - requests about watches and suspects */
 #include "server/watches/watches.h"
 
 #include <stddef.h>
@@ -156,7 +156,7 @@ static void check_request(struct api *api, const struct watch_request *watch,
     problems_release(&in_spec);
 }
 
-/* Return the body with every default, or NULL after a 422. */
+/* Return the body with every default, or answer with 422 and return NULL. */
 static json_t *read_request(struct api *api, struct http_request *request, json_t *body)
 {
     struct watch_request watch = {0};

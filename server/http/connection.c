@@ -53,7 +53,8 @@ void connection_wait_for_reading(struct http_connection *connection)
     connection->is_peeked = true;
 }
 
-/* The library sees the end of the input and closes the connection; a handshake fails. */
+/* Shut the socket down, so that the library sees the end of its input and closes the
+ * connection. A TLS handshake in progress fails. */
 static void cut(struct http_connection *connection)
 {
     shutdown(connection->fd, SHUT_RDWR);

@@ -64,7 +64,7 @@ struct job {
     int64_t held_until_at;     /* kept until then for a follow-up of its run */
     int64_t awaited_until_at;  /* until then, somebody waits for its state */
     int64_t due_at;            /* when the next command is due */
-    bool is_needed;            /* by a run, since the last jobs_release */
+    bool is_needed;            /* marked by a run since the last jobs_release */
     struct engine_call *call;
     enum launcher_command command; /* the current command, or the last one */
 };
@@ -100,7 +100,7 @@ static inline bool job_is_over(const struct job *job)
            !job->is_needed;
 }
 
-/* ---- What is known of it ---- */
+/* ---- A job's state ---- */
 
 /* Append a job to the list. args: stolen. */
 struct job *job_create(struct jobs *jobs, const char *id, const char *launcher,
@@ -125,7 +125,7 @@ void job_sentence(const struct job *job, char *out);
 /* The job's document for the API. A new reference. */
 json_t *job_json(const struct job *job);
 
-/* ---- Its life ---- */
+/* ---- A job's life cycle ---- */
 
 /* Do what is due except commands: handle a removed launcher and the end of the job's
  * hours, and start the job when the launcher has room. */

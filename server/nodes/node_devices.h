@@ -9,7 +9,7 @@
 #include "common/spec/run_spec.h"
 #include "server/nodes/node.h"
 
-/* Return whether the run requests any. */
+/* Return whether the run requests certain GPUs or NCCL libraries. */
 bool node_devices_matter(const struct run_spec *spec);
 
 /* Return how many of the node's `offered` GPUs the run can use; 0 after stating the

@@ -120,7 +120,7 @@ bool program_args_fit(const struct node_registry *registry, const struct run_spe
     return fit || !any;
 }
 
-/* Return whether the entry, apart from "nodes", has this declaration. */
+/* Return whether the entry without its "nodes" equals this declaration. */
 static bool is_same(json_t *entry, json_t *program)
 {
     const char *key;

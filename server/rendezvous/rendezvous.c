@@ -44,7 +44,7 @@ struct rendezvous {
     struct rendezvous_config config;
     int next_port;
     LIST_HEAD(, rendezvous_store) stores;
-    size_t open; /* the timer, and stores that are not freed */
+    size_t open; /* count: the timer, and stores that are not freed */
     uv_timer_t backoff;
     struct rendezvous_counters counters;
     void (*closed)(void *arg);

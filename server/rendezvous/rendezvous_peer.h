@@ -18,7 +18,7 @@ struct peer {
     unsigned port;
 };
 
-/* The addresses with the same first bits. */
+/* All addresses that have the same first `bits` bits. */
 struct peer_network {
     struct in6_addr address;
     unsigned bits; /* 0 to 128 */
@@ -36,8 +36,8 @@ void peer_from_sockaddr(struct peer *peer, const struct sockaddr *address);
 /* Write "10.0.0.1:80" or "[fe80::1]:80"; returns text. */
 const char *peer_format(const struct peer *peer, char text[PEER_TEXT_MAX]);
 
-/* True if a numeric address is a loopback address; peer_is_here: or an address of this
- * host. */
+/* True if a numeric address is a loopback address. peer_is_here() is also true for an
+ * address of this host. */
 bool peer_is_loopback(const char *address);
 bool peer_is_here(const char *address);
 

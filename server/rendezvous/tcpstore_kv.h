@@ -33,9 +33,9 @@ struct tcpstore_client {
     /* Called when the client's wait ends, during tcpstore_kv_execute() for any client.
      * Must send TCPSTORE_STOP_WAITING and must not call the store. */
     void (*wake)(struct tcpstore_client *client);
-    /* its next query ends its wait, because version 1 has no CANCEL_WAIT */
+    /* it speaks version 1, which has no CANCEL_WAIT: its next query ends its wait */
     bool is_v1;
-    bool is_barrier;             /* its wait is for a barrier */
+    bool is_barrier;             /* it waits at a barrier */
     size_t missing;              /* awaited keys that are not set; 0: not waiting */
     struct tcpstore_waits waits; /* of these keys */
 };

@@ -61,7 +61,7 @@ void case_blame_explain(const struct live_case *live, json_t *blame);
 /* Return the ranks whose workers have not exited although they were done. */
 json_t *case_blame_lingering(const struct live_case *live);
 
-/* Return the place of the first wrong elements, and their total number. */
+/* Return where the first wrong elements are, and their total number. */
 json_t *case_blame_wrong(const struct live_case *live, const struct run_case *model);
 
 #endif

@@ -43,7 +43,7 @@ struct store_recall {
 
 /* ---- A log ---- */
 
-/* The reading of one run's log. */
+/* State while one run's log is read. */
 struct log_reading {
     struct store_recall *recall;
     const char *run;

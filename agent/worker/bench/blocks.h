@@ -18,7 +18,7 @@ struct blocks {
     long n_before;                      /* n before the latest exchange */
     double own[2 + 2 * BLOCKS_AT_ONCE]; /* this rank's part of `parts` */
     double *us;         /* [group][samples.max]: a block's mean over the group's ranks */
-    double *enqueue_us; /* likewise */
+    double *enqueue_us; /* like `us` */
     double *shares;     /* [rank]: sum over blocks of its time / its group's mean */
     double *parts;      /* [rank]: the values that ranks exchange */
     bool *is_idle;      /* [group]: skips this row */

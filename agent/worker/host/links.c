@@ -33,9 +33,9 @@ int links_pull(struct links *links, struct flow *flow)
     return n > 0;
 }
 
-/* If ranks share cores, the awaited rank probably waits for this core. Yielding to it
- * costs half of a sleep and a wake-up. A long yield means that other work uses the core;
- * then sleeping is cheaper. */
+/* If ranks share cores, the awaited rank probably waits for this core. Yielding costs
+ * half as much as sleeping and waking up. A long yield means that other work uses the
+ * core; then sleeping is cheaper. */
 static bool give_way(struct links *links, const struct watch_idle *idle)
 {
     return links->watch->is_crowded &&

@@ -22,7 +22,7 @@ struct sim_params {
     double run_noise;      /* the same per run */
     double drift;          /* relative growth of all times per night */
     double night;          /* number of the run among those with the same seed */
-    double sleep_fraction; /* part of the simulated time that really passes */
+    double sleep_fraction; /* time to sleep = this * simulated time */
     double seed;           /* negative: use the run's seed */
     unsigned algorithms;   /* bit mask of the allowed ones of ring and tree */
     const char *slow;      /* PLACE:FACTOR,...; borrowed from the environment */
