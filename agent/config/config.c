@@ -500,7 +500,7 @@ static int load_level(struct agent_config *config, struct error *err)
 
     if (level < 0)
         return error_set(err, ERROR_INVALID,
-                         "--log-level: '%.60s' is none of error, warn, info, debug",
+                         "--log-level: '%.60s' is not one of error, warn, info, debug",
                          config->level);
     config->log_level = (enum log_level)level;
     return 0;

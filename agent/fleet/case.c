@@ -16,7 +16,7 @@
 #include "common/base/memory.h"
 #include "common/base/time_scale.h"
 
-#define PROGRESS_MS 1000 /* the same interval as of workers */
+#define PROGRESS_MS 1000 /* as for workers */
 
 /* A node's part of the case. */
 struct part {
@@ -37,7 +37,7 @@ struct fleet_case {
     struct sim_model *models; /* by group */
     bool is_running;
     /* The current row, in all groups. */
-    size_t next;               /* number of the first row after it */
+    size_t next;               /* number of the row that follows */
     json_t *results;           /* its events, sent when the row ends */
     uint64_t done, operations; /* operations before the row, and in it */
     int64_t row_began_ns;

@@ -20,7 +20,7 @@
 struct live_case {
     struct supervisor *supervisor;
     struct case_id id;
-    char path[CASE_PATH_MAX]; /* of its case file; "": none */
+    char path[CASE_PATH_MAX]; /* the case file; "": none */
     struct case_process *process;
     int *alive; /* ranks that have started and not ended */
     size_t n_ranks, n_alive, n_started;

@@ -18,7 +18,8 @@ struct certainty {
 
 /* All zero: no rows yet. */
 struct noise {
-    uint64_t rows, uncertain; /* of those that are judged */
+    uint64_t rows;      /* with an interval */
+    uint64_t uncertain; /* those whose interval is too wide */
 };
 
 /* Add a row. limit: for half the interval, as a fraction of the time. */

@@ -161,7 +161,7 @@ static void declare_string(json_t *parameter, const struct place *place)
     if (leading &&
         (!json_is_string(leading) ||
          strspn(json_string_value(leading), LEADING) != json_string_length(leading)))
-        fault(place, "may_begin_with", "must be of the characters - and @");
+        fault(place, "may_begin_with", "must contain only the characters - and @");
 }
 
 static void declare_number(json_t *parameter, const struct place *place)
@@ -170,9 +170,9 @@ static void declare_number(json_t *parameter, const struct place *place)
     const json_t *most = json_object_get(parameter, "max");
 
     if (!json_is_number(least))
-        fault(place, "min", "must be the least number that is allowed");
+        fault(place, "min", "must be a number: the smallest allowed value");
     if (!json_is_number(most))
-        fault(place, "max", "must be the greatest number that is allowed");
+        fault(place, "max", "must be a number: the largest allowed value");
     if (json_is_number(least) && json_is_number(most) &&
         json_number_value(least) > json_number_value(most))
         fault(place, "min", "must not be above max");
@@ -288,7 +288,7 @@ void program_schema_check(json_t *parameters, const char *pointer,
 
         spec_child_pointer(at, sizeof(at), pointer, name);
         if (!program_name_is_valid(name) || strcmp(name, "config_dir") == 0)
-            fault(&place, NULL, "is no name for a parameter");
+            fault(&place, NULL, "is not a valid name of a parameter");
         check_declaration(parameter, &place);
     }
 }
@@ -321,7 +321,7 @@ static void add_argument(json_t *out, const char *name, json_t *parameter, json_
     if (!value)
         value = json_object_get(parameter, "default");
     if (!kind) {
-        fault(place, NULL, "is of a type that is not known here");
+        fault(place, NULL, "has an unknown type");
     } else if (!value) {
         fault(place, NULL, "is missing and has no default");
     } else {

@@ -186,7 +186,7 @@ static void add_thresholds(struct tally *tally, const struct gate_run *run)
         if (threshold_read(name, value, &threshold, "", &problems))
             check_threshold(run, &threshold, &check);
         else
-            gate_not_evaluated(&check, "this server does not know such a check");
+            gate_not_evaluated(&check, "this server does not know this kind of check");
         problems_release(&problems);
         add(tally, name, &check);
     }

@@ -338,7 +338,7 @@ static bool fits_groups(const struct run_spec *spec, struct placement *placement
     split_release(&groups);
     if (spec->traffic.matrix && most > spec->traffic.n) {
         snprintf(placement->reason, sizeof(placement->reason),
-                 "the traffic matrix is of %d ranks, but there are %ld", spec->traffic.n,
+                 "the traffic matrix has %d ranks, but the run has %ld", spec->traffic.n,
                  most);
         return false;
     }

@@ -459,8 +459,8 @@ static void put_most(struct run_text *text, struct buf *out)
 
     if (text->most.end_bytes >= 0)
         buf_printf(out,
-                   "# most of any rank: communicator formed in %.3f s; GPU memory: %s by "
-                   "forming it, %s of buffers, %s in the end\n",
+                   "# maximum over ranks: communicator formed in %.3f s; GPU memory: %s "
+                   "by forming it, %s of buffers, %s in the end\n",
                    text->most.init_s > 0.0 ? text->most.init_s : 0.0,
                    bytes_text(text->most.init_bytes, init),
                    bytes_text(text->most.buffer_bytes, buffers),

@@ -27,8 +27,8 @@ void transport_text(const json_t *transports, struct buf *out)
     long n_jobs = (long)json_get_int(transports, "n_jobs", 1);
 
     if (n_jobs > 1)
-        buf_printf(out, "# %s: the log is of %ld jobs, which share no communicator\n", by,
-                   n_jobs);
+        buf_printf(out, "# %s: the log contains %ld jobs, which share no communicator\n",
+                   by, n_jobs);
     for (size_t i = 0; i < n && i < WAYS_SHOWN; i++) {
         const char *between = json_get_str(json_array_get(ways, i), "between", "");
 

@@ -55,7 +55,7 @@ static inline int tcpstore_refuse(struct tcpstore_kv *kv, enum tcpstore_refusal 
     return -1;
 }
 
-/* Check that so many more bytes fit into the store and its id (or NULL). */
+/* Check that another `bytes` bytes fit into the store and the id, which may be NULL. */
 int tcpstore_check_room(struct tcpstore_kv *kv, const struct tcpstore_id *id,
                         size_t bytes);
 

@@ -23,20 +23,20 @@ static const struct {
                                     "the store has reached its limit of connections"},
     [TCPSTORE_WRONG_MAGIC] = {"wrong_magic",
                               "it sent a wrong magic number: not a TCPStore client"},
-    [TCPSTORE_UNKNOWN_QUERY] =
-        {"unknown_query", "it sent an unknown query: not a TCPStore client (a health "
-                          "check, a scanner), or one of PyTorch 2.1"},
+    [TCPSTORE_UNKNOWN_QUERY] = {"unknown_query",
+                                "it sent an unknown query: not a TCPStore client (a "
+                                "health check, a scanner), or a client of PyTorch 2.1"},
     [TCPSTORE_ADD_TO_TEXT] = {"add_to_text",
                               "it sent ADD for a value that is not a number"},
-    [TCPSTORE_KEY_LENGTH] = {"key_length", "it sent a key over the limit of its length"},
+    [TCPSTORE_KEY_LENGTH] = {"key_length", "it sent a key that exceeds the length limit"},
     [TCPSTORE_VALUE_LENGTH] = {"value_length",
-                               "it sent a value over the limit of its length"},
+                               "it sent a value that exceeds the length limit"},
     [TCPSTORE_LIST_LENGTH] = {"list_length",
-                              "it sent a list over the limit of its length"},
+                              "it sent a list that exceeds the length limit"},
     [TCPSTORE_REPLY_SIZE] = {"reply_size", "its reply exceeds the size limit"},
     [TCPSTORE_ID_BYTES] = {"id_bytes",
                            "the keys of its rendezvous id or prefix have reached their "
-                           "limit of memory (--rendezvous-id-mib)"},
+                           "memory limit (--rendezvous-id-mib)"},
     [TCPSTORE_STORE_KEYS] = {"store_keys", "the store has reached its limit of keys"},
     [TCPSTORE_STORE_BYTES] = {"store_bytes", "the store has reached its limit of bytes"},
     [TCPSTORE_STORE_UNREAD] = {"store_unread",

@@ -150,7 +150,7 @@ static void expire_lost(struct agents *agents, struct node *node, int64_t now_ns
     node->state = NODE_LEFT;
     wake_queue(agents->services->wake);
     node_log(agents->services, node, "left",
-             "lost, and taken to have gone with its batch job");
+             "lost, presumably because its batch job ended");
 }
 
 void agents_tick(struct agents *agents, int64_t now_ns)

@@ -114,7 +114,8 @@ static json_t *case_nodes(const struct live_case *live)
 }
 
 /* Return the case file (docs/development/worker-contract.md), the same for every rank.
- * Each node gets it, so it may grow with their number only where it must. */
+ * Every node receives a copy, so only the necessary parts may grow with the number of
+ * nodes. */
 static json_t *case_file(const struct live_case *live)
 {
     const struct run *run = live->run;

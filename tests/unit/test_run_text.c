@@ -254,10 +254,9 @@ TEST(says_what_a_rank_took_at_most)
             *p = *p == '\'' ? '"' : *p;
         take(text, line, &out);
     }
-    assert_non_null(
-        strstr(out.data, "# most of any rank: communicator formed in 0.500 s; GPU "
-                         "memory: 2.0 MiB by forming it, 8.0 KiB of buffers, 3.0 MiB in "
-                         "the end\n"));
+    assert_non_null(strstr(
+        out.data, "# maximum over ranks: communicator formed in 0.500 s; GPU memory: 2.0 "
+                  "MiB by forming it, 8.0 KiB of buffers, 3.0 MiB in the end\n"));
     run_text_destroy(text);
     buf_release(&out);
 }

@@ -51,8 +51,9 @@ bool row_must_skip(const struct bench_row *row, const struct row_memory *memory,
     int n = row->n_ranks;
 
     if (facts->needs_power_of_two && (n & (n - 1)) != 0) {
-        snprintf(reason, ROW_REASON_MAX, "%s needs a power of two of ranks, not %d",
-                 facts->name, n);
+        snprintf(reason, ROW_REASON_MAX,
+                 "%s needs a number of ranks that is a power of two, not %d", facts->name,
+                 n);
         return true;
     }
     if (row->layout.count == 0) {
@@ -124,8 +125,8 @@ static void add_blocks(json_t *result, const struct measurement *figures)
         json_object_set_new(result, "noisy", json_true());
 }
 
-/* One rank in place moves no data, so that size over time would be the speed of nothing.
- * Exceptions: mulsum scales the data, and a simulation models a copy. */
+/* One rank in place moves no data, so a bandwidth computed from its time would be
+ * meaningless. Exceptions: mulsum scales the data, and a simulation models a copy. */
 static bool moves_data(const struct bench_row *row, const struct backend *backend)
 {
     return row->n_ranks > 1 || !row->row.in_place || row->row.redop == REDOP_MULSUM ||
