@@ -174,7 +174,7 @@ static void on_signal(uv_signal_t *handle, int signum)
     agent->signum = signum;
     agent->signalled_ns = now_ns;
     snprintf(why, sizeof(why), "%s (%s)%s%.80s",
-             signum == SIGINT ? "interrupted" : "told to terminate",
+             signum == SIGINT ? "interrupted" : "terminated",
              signum == SIGINT   ? "SIGINT"
              : signum == SIGHUP ? "SIGHUP"
                                 : "SIGTERM",

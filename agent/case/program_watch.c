@@ -163,6 +163,6 @@ void program_watch_end(struct program_watch *watch, bool is_signal, int number)
         watch->is_reported = true;
         emit_steal(watch, json_pack("{s:s, s:b}", "type", "done", "ok", 1));
     } else if (watch->is_stopped) {
-        report_failure(watch, "cancelled", "stopped as asked");
+        report_failure(watch, "cancelled", "stopped on request");
     }
 }

@@ -442,6 +442,6 @@ void fleet_case_stop(struct fleet_case *one, struct fleet_node *node)
 
     if (part) {
         halt(one);
-        end_part(one, part, "cancelled", "told to stop", -1);
+        end_part(one, part, "cancelled", "stopped on request", -1);
     }
 }

@@ -45,7 +45,7 @@ static void check_ranks(const struct gate_run *run, const struct threshold *thre
     check->answer =
         gate_is_within(threshold, (double)ranks) ? VERDICT_PASS : VERDICT_FAIL;
     check->evidence = gate_evidence(threshold, (double)ranks);
-    gate_say(check, threshold, "{value} rank{value:/s}, " GATE_BOUNDS " asked",
+    gate_say(check, threshold, "{value} rank{value:/s}, " GATE_BOUNDS " required",
              json_object());
 }
 
@@ -121,8 +121,8 @@ static void check_wrong(const struct gate_run *run, const struct threshold *thre
     }
     check->answer = is_within ? VERDICT_PASS : VERDICT_FAIL;
     check->evidence = gate_evidence(threshold, (double)wrong);
-    gate_say(check, threshold, "{value} wrong element{value:/s}, " GATE_BOUNDS " asked",
-             json_object());
+    gate_say(check, threshold,
+             "{value} wrong element{value:/s}, " GATE_BOUNDS " required", json_object());
 }
 
 static void check_threshold(const struct gate_run *run, const struct threshold *threshold,

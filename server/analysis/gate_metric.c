@@ -122,7 +122,7 @@ void gate_check_metric(const struct gate_run *run, const struct threshold *thres
     unit = json_get_str(values.worst->key, "unit", "");
     gate_say(check, threshold,
              "{use} {metric} is {value}{unit}[ on rank {rank}], " GATE_BOUNDS
-             " asked[{are_beyond?}; {beyond} of {points} are beyond]",
+             " required[{are_beyond?}; {beyond} of {points} are beyond]",
              json_pack("{s:o, s:b}", "unit", json_sprintf("%s%s", *unit ? " " : "", unit),
                        "are_beyond", values.beyond > 0 && values.n > 1));
 }

@@ -291,7 +291,7 @@ static void say(const struct rows *rows, struct gate_check *check)
         "{size:size}|{from_size?}busbw falls nowhere|{name} is {value}{unit} at "
         "{size:size}] ({series.collective} {series.dtype}[{reduces?} {series.redop}], "
         "[{series.in_place?}in|out of] place{env_text}), " GATE_BOUNDS
-        " asked[{are_beyond?}; beyond at {beyond} of {points} points]",
+        " required[{are_beyond?}; beyond at {beyond} of {points} points]",
         json_pack("{s:b, s:s, s:s, s:b, s:o, s:b}", "falls",
                   worst->from && worst->value > 0.0, "name", names[figure], "unit",
                   units[figure], "reduces", strcmp(redop, "none") != 0, "env_text",

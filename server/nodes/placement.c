@@ -59,7 +59,7 @@ static long ranks_on(const struct run_spec *spec, const struct node *node,
     if (ranks == 0)
         return 0;
     if (ranks < spec->ranks_per_node) {
-        buf_printf(refused, "; %s: offers %ld %s ranks, %ld asked", node->name, ranks,
+        buf_printf(refused, "; %s: offers %ld %s ranks, %ld requested", node->name, ranks,
                    backend, spec->ranks_per_node);
         return 0;
     }
@@ -271,7 +271,7 @@ static void explain_unknown(const struct run_spec *spec,
     bool any = false;
 
     buf_init(&text, sizeof(placement->reason) * 4);
-    buf_printf(&text, "%zu of %zu nodes are there", found, least_nodes(spec));
+    buf_printf(&text, "%zu of %zu nodes are available", found, least_nodes(spec));
     if (spec->nodes.group)
         buf_printf(&text, " in group '%s'", spec->nodes.group);
     refusals_append(refused, &text);

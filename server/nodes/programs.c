@@ -81,7 +81,7 @@ long program_ranks(const struct node *node, const struct run_spec *spec, struct 
     if (!fit)
         return 0;
     if (spec->ranks_per_node > most) {
-        buf_printf(why, "; %s: offers %ld ranks, %ld asked", node->name, most,
+        buf_printf(why, "; %s: offers %ld ranks, %ld requested", node->name, most,
                    spec->ranks_per_node);
         return 0;
     }

@@ -463,8 +463,8 @@ void table_end(struct table *table, struct buf *out)
                    table->wrong_halves ? "FAILED" : "OK");
     if (table->noisy_halves > 0)
         buf_printf(out,
-                   "# %-20s : %llu of %llu times are less certain than asked: use more "
-                   "repeats or an idle machine\n",
+                   "# %-20s : %llu of %llu times are less certain than requested: use "
+                   "more repeats or an idle machine\n",
                    "Noisy (~)", (unsigned long long)table->noisy_halves,
                    (unsigned long long)table->halves);
     /* Blocking calls spend the whole time in the enqueue, so the average is

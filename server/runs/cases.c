@@ -202,7 +202,7 @@ static void stop_stranger(struct node *node, const json_t *c)
     node_occupy(node, run, case_no, attempt, false);
     node_command(node, json_pack("{s:s, s:s, s:i, s:i, s:s}", "type", "stop", "run", run,
                                  "case", case_no, "attempt", attempt, "reason",
-                                 "the server does not know this case any more"));
+                                 "the server no longer knows this case"));
 }
 
 /* The agent lists a case until the server has acknowledged that it is gone. */

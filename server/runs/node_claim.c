@@ -42,15 +42,16 @@ static int refuse_held(const struct node_claim *claim, const struct node *node,
 
     /* A live agent nearly always has a poll open here. */
     if (node->poll_done)
-        return error_set(err, ERROR_CONFLICT,
-                         "node name '%s' is held by a live agent, last heard of %.1f s "
-                         "ago; choose another with --name, or stop that agent",
-                         node->name, silent_s);
+        return error_set(
+            err, ERROR_CONFLICT,
+            "node name '%s' is held by a live agent, whose last request came %.1f s ago; "
+            "choose another with --name, or stop that agent",
+            node->name, silent_s);
     *retry_after_s =
         seconds_until(node->last_seen_ns + scaled_s_to_ns(claim->lease_s), claim->now_ns);
     return error_set(err, ERROR_CONFLICT,
-                     "node name '%s' is held by an agent that was last heard of %.1f s "
-                     "ago; if it is gone, the name is free in %ld s",
+                     "node name '%s' is held by an agent whose last request came %.1f s "
+                     "ago; if that agent has ended, the name is free in %ld s",
                      node->name, silent_s, *retry_after_s);
 }
 
@@ -68,9 +69,9 @@ int node_claim_check(const struct node_claim *claim,
             return 0;
         if (!is_recovering || !registration->was_here || node->was_here)
             return refuse_held(claim, node, retry_after_s, err);
-        log_warn("node name '%s' goes back to the agent that had it before the server's "
-                 "restart",
-                 node->name);
+        log_warn(
+            "node name '%s' returns to the agent that had it before the server's restart",
+            node->name);
         return 0;
     }
     /* Check for a case that continues on the node from before the restart, whose agent

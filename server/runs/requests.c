@@ -136,7 +136,7 @@ static void place_launched(const struct run_spec *spec, struct placement *placem
 {
     memset(placement, 0, sizeof(*placement));
     placement->outcome = PLACEMENT_UNKNOWN;
-    snprintf(placement->reason, sizeof(placement->reason), "%s is asked for them",
+    snprintf(placement->reason, sizeof(placement->reason), "they are requested from %s",
              spec->launch.name);
 }
 

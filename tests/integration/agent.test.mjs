@@ -228,7 +228,7 @@ describe('the agent', { concurrency: 6 }, () => {
     // The worker has to be killed: some seconds.
     assert.deepEqual(await insist(agent, 'SIGTERM'), { code: 0, signal: null });
     assert.match(agent.errors.join('\n'), /leaving: .*\(SIGTERM\), job slurm-8/);
-    assert.deepEqual(server.leaves, [['told to terminate (SIGTERM), job slurm-8', before]]);
+    assert.deepEqual(server.leaves, [['terminated (SIGTERM), job slurm-8', before]]);
     assert.equal(server.events.at(-1).type, 'gone');
     assert.ok(server.hasLeft);
   });
@@ -245,7 +245,7 @@ describe('the agent', { concurrency: 6 }, () => {
       for (const pid of agent.workers()) killTree(Number(pid), 'SIGTERM');
       assert.deepEqual(await agent.ended(), { code: 0, signal: null });
       const [[reason, before]] = server.leaves;
-      assert.equal(reason, 'told to terminate (SIGTERM)');
+      assert.equal(reason, 'terminated (SIGTERM)');
       const types = server.events.map(({ type }) => type);
       assert.ok(types.includes('exit'));
       assert.deepEqual(

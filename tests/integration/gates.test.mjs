@@ -63,7 +63,7 @@ describe('gates', { concurrency: 4 }, () => {
     const lines = await text.ended();
     const id = text.headers.location.split('/').pop();
     const sentence = 'all 5 checks passed (simulated)';
-    assert.ok(lines.includes('# gate ranks: pass: 4 ranks, exactly 4 asked'), text.describe());
+    assert.ok(lines.includes('# gate ranks: pass: 4 ranks, exactly 4 required'), text.describe());
     assert.ok(lines.at(-1).startsWith('completed: 12 rows in '), lines.at(-1));
     assert.ok(lines.at(-1).endsWith(`; gate: pass: ${sentence}`), lines.at(-1));
 
@@ -93,7 +93,7 @@ describe('gates', { concurrency: 4 }, () => {
     assert.deepEqual(verdictOf((await server.events(id)).at(-1), 'gate'), verdict);
     const shown = await server.request('GET', at(id), { headers: { Accept: 'text/plain' } });
     assert.equal(shown.text.split('\n')[0], `pass: ${sentence}`);
-    assert.match(shown.text, /^pass +ranks +4 ranks, exactly 4 asked$/m);
+    assert.match(shown.text, /^pass +ranks +4 ranks, exactly 4 required$/m);
     assert.match(
       await server.get('/api/v1/runs?format=text'),
       new RegExp(`^${id} +completed .* pass +all_reduce`, 'm'),
@@ -245,7 +245,7 @@ describe('gates', { concurrency: 4 }, () => {
       ranks: 'pass',
       right: 'fail',
     });
-    assert.match(wrong.checks.right.sentence, /^\d+ wrong elements?, at most 0 asked$/);
+    assert.match(wrong.checks.right.sentence, /^\d+ wrong elements?, at most 0 required$/);
   });
 
   test('a run that was stopped before its end never passes', limit, async (t) => {
@@ -323,7 +323,7 @@ if [ "$2" = true ]; then echo "rate: 7"; fi
     const run = (args) => judged(server, { program: { name: 'train', args }, thresholds });
     const good = await run({});
     assert.equal(good.verdict.sentence, 'all 4 checks passed');
-    assert.equal(good.checks.loss.sentence, 'last loss is 2 nats on rank 0, at most 2.5 nats asked');
+    assert.equal(good.checks.loss.sentence, 'last loss is 2 nats on rank 0, at most 2.5 nats required');
     const high = await run({ loss: '2.75' });
     assert.deepEqual(answers(high.checks), { completed: 'pass', loss: 'fail', rate: 'pass', two: 'pass' });
     for (const said of ['nan', 'inf']) {

@@ -120,7 +120,7 @@ describe('identity of nodes', { concurrency: 4 }, () => {
     await waitFor(async () => {
       const answer = await thief.register();
       assertProblem(answer, 409, /'node-1'/);
-      return /a live agent, last heard of/.test(answer.json.detail) && !answer.json.retry_after_s;
+      return /a live agent, whose last request/.test(answer.json.detail) && !answer.json.retry_after_s;
     }, 'a plain refusal while the agent waits for commands');
     assert.equal((await poll).status, 204);
     const free = await thief.register();

@@ -161,7 +161,7 @@ describe('programs', { concurrency: 6 }, () => {
     await server.request('POST', `/api/v1/runs/${id}/cancel`);
     const lines = await text.ended();
     assert.match(lines.at(-1), /^cancelled: /);
-    assert.equal((await server.getRun(id)).cases[0].ranks[0].reason, 'cancelled: stopped as asked');
+    assert.equal((await server.getRun(id)).cases[0].ranks[0].reason, 'cancelled: stopped on request');
   });
 
   test('an argument stays one argument, whatever it says', limit, async (t) => {

@@ -220,7 +220,7 @@ describe('refusals', { concurrency: 4 }, () => {
     assert.match(nodes.reason, /\b2 .*\b3 nodes .*\b0 s/);
     const ranks = await ends({ ranks_per_node: 3, nodes: { wait_s: 0 } });
     assert.equal(ranks.state, 'failed');
-    assert.match(ranks.reason, /node-1 and 1 more: offers 2 host ranks, 3 asked/);
+    assert.match(ranks.reason, /node-1 and 1 more: offers 2 host ranks, 3 requested/);
     const root = await ends({ root: 4, collectives: ['broadcast'] });
     assert.equal(root.state, 'failed');
     assert.match(root.reason, /root is 4.*\b4 ranks/);

@@ -360,7 +360,7 @@ describe('the simulation', { concurrency: 4 }, () => {
     // Killed ones say nothing.
     assert.deepEqual(
       ranksOf(run.cases[0]).map(({ reason }) => reason),
-      Array(2).fill('cancelled: told to stop'),
+      Array(2).fill('cancelled: stopped on request'),
     );
     await noWorkersLeft(agents);
   });

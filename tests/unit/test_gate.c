@@ -151,14 +151,15 @@ TEST(a_bound_holds_for_every_point)
         {"{\"figure\":\"busbw_gbs\",\"min\":400,\"size\":\"64K\"}", "pass",
          "busbw is 400 GB/s at 64K"},
         {"{\"figure\":\"busbw_gbs\",\"min\":401,\"sizes\":{\"min\":\"2K\"}}", "fail",
-         "at least 401 GB/s asked; 1 2"},
+         "at least 401 GB/s required; 1 2"},
         {"{\"figure\":\"algbw_gbs\",\"min\":80,\"max\":499}", "fail",
          "algbw is 500 GB/s at 64K (all_reduce float32 sum, out of place), from 80 to "
          "499 GB/s"},
         {"{\"figure\":\"time_us\",\"max\":6,\"band\":\"middle\"}", "pass",
          "2.5 us at 64K"},
         {"{\"figure\":\"time_us\",\"max\":6,\"band\":\"latency\"}", "fail",
-         "time is 11.5 us at 8 (all_reduce float32 sum, in place), at most 6 us asked; "
+         "time is 11.5 us at 8 (all_reduce float32 sum, in place), at most 6 us "
+         "required; "
          "beyond at 2 of 4 points"},
         {"{\"figure\":\"time_us\",\"max\":6,\"band\":\"bandwidth\"}", "not_evaluated",
          "the check selects no row"},
@@ -249,7 +250,7 @@ TEST(wrong_elements_are_none_only_if_all_rows_were_looked_at)
     json_decref(verdict);
     json_object_set_new(json_object_get(doc, "summary"), "wrong", json_integer(1));
     verdict = judge(doc, "completed", wrong, skipped, 2);
-    assert_says(check_of(verdict, 1), "fail", "1 wrong element, at most 0 asked");
+    assert_says(check_of(verdict, 1), "fail", "1 wrong element, at most 0 required");
     json_decref(verdict);
     json_decref(doc);
 }
@@ -262,7 +263,7 @@ TEST(what_was_seen_stands)
     says(plain, good, 6, "{\"figure\":\"time_us\",\"max\":1}", "fail", "11 us at 8");
     json_object_set_new(json_object_get(doc, "summary"), "wrong", json_integer(3));
     verdict = judge(doc, "failed", "{\"figure\":\"wrong\",\"max\":2}", NULL, 0);
-    assert_says(check_of(verdict, 1), "fail", "3 wrong elements, at most 2 asked");
+    assert_says(check_of(verdict, 1), "fail", "3 wrong elements, at most 2 required");
     json_decref(verdict);
     verdict = judge(doc, "failed", "{\"figure\":\"wrong\",\"max\":3}", NULL, 0);
     assert_says(check_of(verdict, 1), "not_evaluated", "the run failed");
@@ -300,7 +301,7 @@ TEST(a_metric_holds_for_every_case_and_rank)
         const char *threshold, *answer, *words;
     } cases[] = {
         {6, "\"metric\":\"loss\",\"use\":\"last\",\"max\":1.5", "pass",
-         "last loss is 1.5 nats on rank 0, at most 1.5 nats asked"},
+         "last loss is 1.5 nats on rank 0, at most 1.5 nats required"},
         {6, "\"metric\":\"loss\",\"use\":\"last\",\"max\":1.4", "fail",
          "1 of 2 are beyond"},
         {6, "\"metric\":\"loss\",\"max\":3", "pass", "median loss is 3 nats"},
@@ -541,8 +542,9 @@ TEST(the_sentence_counts_and_names_the_first)
     json_object_set_new(doc, "backend", json_string("sim"));
     json_object_set_new(json_object_get(doc, "spec"), "thresholds", checks);
     verdict = gate_judge(&run);
-    assert_string_equal(json_get_str(verdict, "sentence", ""),
-                        "2 of 4 checks failed: a: 4 ranks, at least 9 asked (simulated)");
+    assert_string_equal(
+        json_get_str(verdict, "sentence", ""),
+        "2 of 4 checks failed: a: 4 ranks, at least 9 required (simulated)");
     json_decref(verdict);
     json_decref(doc);
 }

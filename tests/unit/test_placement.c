@@ -87,13 +87,13 @@ static const struct expectation expectations[] = {
     {"{\"nodes\":{\"names\":[\"gone\"]}}", PLACEMENT_UNKNOWN, NULL, NULL, "gone is lost"},
     {"{\"nodes\":{\"count\":9}}", PLACEMENT_UNKNOWN, NULL, NULL, "5 9"},
     {"{\"backend\":\"nccl\",\"ranks_per_node\":9}", PLACEMENT_UNKNOWN, NULL, NULL,
-     "; g1 and 1 more: offers 4 nccl ranks, 9 asked"},
+     "; g1 and 1 more: offers 4 nccl ranks, 9 requested"},
     {"{\"backend\":\"sim\"}", PLACEMENT_UNKNOWN, NULL, NULL, "0 1 g1 4 sim:"},
     {"{\"nodes\":{\"group\":\"gg\"}}", PLACEMENT_UNKNOWN, NULL, NULL,
      "0 1 'gg'; 'gg', gpu (2), cpu (3)"},
     {"{\"nodes\":{\"labels\":{\"group\":\"tpu\"}}}", PLACEMENT_UNKNOWN, NULL, NULL,
-     "0 of 1 nodes are there; no node has the label group=tpu, label group has: "
-     "gpu (2), cpu (3)"},
+     "0 of 1 nodes are available; no node has the label group=tpu, label group has: gpu "
+     "(2), cpu (3)"},
     {"{\"nodes\":{\"group\":\"x\",\"labels\":{\"rack\":\"r7\"}}}", PLACEMENT_UNKNOWN,
      NULL, NULL,
      "no node is in group 'x', groups are: gpu (2), cpu (3); rack=r7, labels are: "
@@ -192,8 +192,8 @@ TEST(nodes_of_jobs_serve_their_own_runs_only)
                                           {"n1", "cpu", "2", ""}};
     static const struct expectation expected[] = {
         {"{\"nodes\":{\"count\":2}}", PLACEMENT_UNKNOWN, NULL, NULL,
-         "1 of 2 nodes are there; nodes that a run got by `launch` serve no other run: "
-         "job-1 (2), job-2 (1)"},
+         "1 of 2 nodes are available; nodes that a run got by `launch` serve no other "
+         "run: job-1 (2), job-2 (1)"},
         {"{\"nodes\":{\"labels\":{\"group\":\"job-2\"}}}", PLACEMENT_UNKNOWN, NULL, NULL,
          ": job-2 (1)"},
         {"{\"nodes\":{\"group\":\"job-2\"}}", PLACEMENT_UNKNOWN, NULL, NULL,
@@ -230,10 +230,10 @@ TEST(simulated_and_real_nodes_are_never_placed_together)
         {"{\"backend\":\"sim\",\"nodes\":{\"names\":[\"r1\",\"r2\"]}}", PLACEMENT_READY,
          "r1:2 r2:2", "sim", NULL},
         {"{\"backend\":\"sim\",\"nodes\":{\"count\":4}}", PLACEMENT_UNKNOWN, NULL, NULL,
-         "3 of 4 nodes are there; s1 and 1 more: is simulated, and real nodes are not "
-         "placed with it"},
+         "3 of 4 nodes are available; s1 and 1 more: is simulated, and real nodes are "
+         "not placed with it"},
         {"{\"backend\":\"sim\",\"nodes\":{\"names\":[\"s1\",\"r1\",\"s2\"]}}",
-         PLACEMENT_UNKNOWN, NULL, NULL, "2 of 3 nodes are there; r1: is real"},
+         PLACEMENT_UNKNOWN, NULL, NULL, "2 of 3 nodes are available; r1: is real"},
     };
     struct node_registry registry = {0};
 

@@ -89,7 +89,7 @@ TEST_WITH(setup, teardown, places_programs_where_they_are_offered)
          "odd: /program/args/n"},
         {"{\"program\":{\"name\":\"p\"},\"ranks_per_node\":9,"
          "\"nodes\":{\"names\":[\"a\"]}}",
-         "", "a: offers 2 ranks, 9 asked"},
+         "", "a: offers 2 ranks, 9 requested"},
     };
     struct reservation reserved[16] = {{.is_kept = false}};
 

@@ -7,7 +7,7 @@
 int bench_stopped(const struct bench *bench, struct error *err)
 {
     if (atomic_load_explicit(bench->stop, memory_order_relaxed))
-        return error_set(err, ERROR_UNAVAILABLE, "told to stop");
+        return error_set(err, ERROR_UNAVAILABLE, "stopped on request");
     return 0;
 }
 

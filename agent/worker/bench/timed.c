@@ -22,7 +22,7 @@ static inline int submit(struct timed *timed, struct error *err)
     if (!timed->is_async)
         progress_finish(timed->progress);
     if (atomic_load_explicit(timed->stop, memory_order_relaxed))
-        return error_set(err, ERROR_UNAVAILABLE, "told to stop");
+        return error_set(err, ERROR_UNAVAILABLE, "stopped on request");
     return 0;
 }
 

@@ -123,11 +123,10 @@ static void report_ignored_stop(struct watchdog *watchdog)
     struct error error = {0};
 
     if (loading)
-        error_set(&error, ERROR_UNAVAILABLE, "told to stop while it was loading %s",
-                  loading);
+        error_set(&error, ERROR_UNAVAILABLE, "stopped while it was loading %s", loading);
     else
         error_set(&error, ERROR_UNAVAILABLE,
-                  "told to stop, but an operation did not end");
+                  "stopped on request, but an operation did not end");
     end(watchdog, &error, -1);
 }
 

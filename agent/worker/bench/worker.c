@@ -225,7 +225,7 @@ static int join(struct worker *worker, struct error *err)
     worker->stage = "rendezvous";
     while (fault->kind == FAULT_NO_JOIN && fault->rank == worker->env.rank) {
         if (is_stopping())
-            return error_set(err, ERROR_UNAVAILABLE, "told to stop");
+            return error_set(err, ERROR_UNAVAILABLE, "stopped on request");
         sleep_ms(10);
     }
     worker->store = rendezvous_client_connect(worker->master_addr, worker->master_port,
@@ -379,7 +379,7 @@ static void fail(struct worker *worker, const struct error *error)
         for (int ms = 0; ms < STOP_GRACE_MS && !is_stopping(); ms += 10)
             sleep_ms(10);
     if (is_stopping())
-        emit_failure(worker, "cancelled", "told to stop", -1);
+        emit_failure(worker, "cancelled", "stopped on request", -1);
     else if (lost >= 0 && failure.rank != self && !is_silence)
         emit_failure(worker, "peer_lost", failure.error.text, failure.rank);
     else if (lost >= 0)

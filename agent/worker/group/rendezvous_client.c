@@ -61,7 +61,7 @@ static int await_fd(struct rendezvous_client *client, int fd, short events,
 {
     for (;;) {
         if (is_stopped(client))
-            return error_set(err, ERROR_UNAVAILABLE, "told to stop");
+            return error_set(err, ERROR_UNAVAILABLE, "stopped on request");
         int64_t left = deadline - now_ms();
         if (left <= 0)
             return error_set(err, ERROR_TIMEOUT, "store: no answer in time");

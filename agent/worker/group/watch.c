@@ -99,7 +99,7 @@ int watch_check(struct watch *watch)
     if (atomic_load_explicit(&watch->has_failed, memory_order_acquire))
         return -1;
     if (watch->stop && atomic_load_explicit(watch->stop, memory_order_relaxed))
-        return record(watch, -1, ERROR_UNAVAILABLE, "told to stop");
+        return record(watch, -1, ERROR_UNAVAILABLE, "stopped on request");
     if (atomic_load_explicit(&watch->is_leaving, memory_order_relaxed)) {
         return clock_monotonic_ns() < watch->leave_by_ns
                    ? 0

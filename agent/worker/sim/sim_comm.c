@@ -15,7 +15,7 @@
 static int check_stop(const struct backend_comm *comm, struct error *err)
 {
     if (comm->stop && atomic_load_explicit(comm->stop, memory_order_relaxed))
-        return error_set(err, ERROR_UNAVAILABLE, "told to stop");
+        return error_set(err, ERROR_UNAVAILABLE, "stopped on request");
     return 0;
 }
 

@@ -13,7 +13,7 @@ const path = `/runs/${RUN}`;
 const VERDICT = {
   kind: 'gate',
   answer: 'fail',
-  sentence: '1 of 3 checks failed: large: busbw is 8.93 GB/s at 1M, at least 40 GB/s asked',
+  sentence: '1 of 3 checks failed: large: busbw is 8.93 GB/s at 1M, at least 40 GB/s required',
   evidence: {
     checks: [
       { check: 'completed', answer: 'pass', sentence: 'the run completed' },

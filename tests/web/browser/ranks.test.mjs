@@ -41,7 +41,7 @@ test('whom the failure names stands on top, and apart from who was stopped', LIM
       rank,
       node: rank < 2 ? 'node-1' : 'node-2',
       state: 'failed',
-      reason: 'cancelled: told to stop',
+      reason: 'cancelled: stopped on request',
     }),
   );
   run.events.push(

@@ -287,7 +287,7 @@ test('whom a failure names is told from those that went down with it', () => {
   const lost = { evidence: [{ rank: null, node: 'node-1', text: 'agent lost' }] };
   assert.equal(isBlamed({ rank: 0, node: 'node-1' }, lost), true);
   assert.equal(isBlamed({ rank: 0, node: 'node-2' }, lost), false);
-  assert.equal(isVictim({ reason: 'cancelled: told to stop' }), true);
+  assert.equal(isVictim({ reason: 'cancelled: stopped on request' }), true);
   assert.equal(isVictim({ reason: 'peer_lost: lost rank 3: connection closed' }), true);
   assert.equal(isVictim({ reason: 'worker killed by signal 9 (Killed)' }), false);
   assert.equal(isVictim({ reason: null }), false);

@@ -169,7 +169,7 @@ function whyOf(rank, { blamed }) {
     return ['bad', isVictim(rank) ? 'caused the failure' : text];
   }
   return isVictim(rank)
-    ? ['muted', text.replace(/^cancelled: /, '').replace('told to stop', 'stopped by the server')]
+    ? ['muted', text.replace(/^cancelled: /, '').replace('stopped on request', 'stopped by the server')]
     : ['bad', text];
 }
 
