@@ -53,7 +53,7 @@ static const struct option table[] = {
      "directory of events not yet delivered (default: under XDG_RUNTIME_DIR or /tmp)", 0,
      0},
     {"config-dir", OPTION_STRING, FIELD(config_dir), "/etc/ringbench", "DIR",
-     "directory of what this node allows: allow_env, programs.d", 0, 0},
+     "directory of this node's permissions: allow_env, programs.d", 0, 0},
     {"worker-dir", OPTION_STRING, FIELD(worker_dir), NULL, "DIR",
      "directory of ringbench-worker-* (default: beside this program)", 0, 0},
     {"nccl-libs", OPTION_LIST, FIELD(nccl_libs), NULL, "PATH",

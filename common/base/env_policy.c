@@ -116,7 +116,8 @@ static enum env_policy judge(const char *name, const char **reason)
     const struct env_library *library = env_library_of(name);
 
     if (!is_well_formed(name)) {
-        *reason = "is not a variable's name: 1 to 128 of A-Z, 0-9 and _ are";
+        *reason =
+            "is not a variable's name, which has 1 to 128 characters of A-Z, 0-9 and _";
         return ENV_POLICY_REFUSE;
     }
     *reason = find_rule(name);

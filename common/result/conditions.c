@@ -22,7 +22,7 @@ static const struct condition_field fields[CONDITION_COUNT] = {
     [CONDITION_STEAL] = {"steal_percent", "%", 1.0, "the hypervisor took ", " % of the CPU time",
      "share of these CPUs' time that the hypervisor gave to others while a process was ready"},
     [CONDITION_INVOLUNTARY] = {"involuntary_per_s", "1/s", NEVER, "", "",
-     "how often per second a rank lost its core, yielding included; the rank with most"},
+     "how often per second a rank lost its core, yields included; maximum over ranks"},
     [CONDITION_CPU_PRESSURE] = {"cpu_pressure_percent", "%", NEVER, "", "",
      "share of time in which a process waited for a CPU (PSI, `some`)"},
     [CONDITION_MEMORY_PRESSURE] = {"memory_pressure_percent", "%", 1.0,

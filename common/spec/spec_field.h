@@ -80,7 +80,7 @@ extern const struct spec_kind spec_text;    /* char *, checked by `check` if set
 extern const struct spec_kind spec_json;    /* json_t * as given, if `check` allows it */
 extern const struct spec_kind spec_members; /* an object's members, each on its own */
 
-/* The end of an entry, for each of these kinds and for a kind with its own offset. */
+/* The last members of a table entry, by its kind. SPEC_AT is for other kinds. */
 #define SPEC_AT(member) .offset = offsetof(struct run_spec, member)
 #define SPEC_INTEGER(member, least, most)                                                \
     .kind = &spec_integer, SPEC_AT(member), .min = (least), .max = (most)

@@ -122,7 +122,7 @@ static int read_sides(struct task *task, struct comparison *comparison, struct e
     if (!base->is_baseline && base->n == 0)
         return task_refuse(
             task, 422, err,
-            "the parameter base is needed: a run's id, RUN:CASE or baseline");
+            "the parameter base is missing: set it to a run's id, RUN:CASE or baseline");
     /* By default, a baseline's cases need the same variables as head's. */
     comparison->is_alike = base->is_baseline && json_object_size(base->env) == 0;
     /* Without head, two combinations of one run are compared. */

@@ -51,8 +51,8 @@ static int add_token(struct http_auth *auth, const char *text, unsigned roles,
 
     if (len < TOKEN_MIN || len >= TOKEN_SIZE)
         return error_set(err, ERROR_INVALID,
-                         "line %d: a token needs %d to %d characters, this has %zu", line,
-                         TOKEN_MIN, TOKEN_SIZE - 1, len);
+                         "line %d: a token needs %d to %d characters, this one has %zu",
+                         line, TOKEN_MIN, TOKEN_SIZE - 1, len);
     for (const char *p = text; *p; p++) {
         if (*p < '!' || *p > '~')
             return error_set(err, ERROR_INVALID,

@@ -115,7 +115,7 @@ static void put_circumstances(const json_t *row, struct buf *out)
     if (cycle >= 0)
         buf_printf(out, ", cycle %lld", (long long)cycle);
     if (sharers > 1)
-        buf_printf(out, ", %lld ranks per GPU: no measure of a fabric",
+        buf_printf(out, ", %lld ranks per GPU: not a measurement of a fabric",
                    (long long)sharers);
 }
 

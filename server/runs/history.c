@@ -92,7 +92,7 @@ json_t *history_time(const json_t *runs, const struct run_spec *spec, const char
                      int world_size, const json_t *nodes)
 {
     json_t *work = work_of(spec, backend, world_size);
-    json_t *answer = find(runs, work, nodes, "the last such runs on these nodes");
+    json_t *answer = find(runs, work, nodes, "the latest similar runs on these nodes");
 
     if (!answer)
         answer = find(runs, work, NULL, "the last such runs on other nodes");

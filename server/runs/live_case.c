@@ -81,7 +81,7 @@ static void finish_well(struct live_case *live)
            model->wrong > 0 ? "wrong data" : NULL);
 }
 
-/* More processes take longer to start, and their library to connect them. */
+/* With more processes, starting them and connecting them takes longer. */
 static long join_s(const struct live_case *live)
 {
     long asked_s = live->run->spec->join_s;
@@ -484,7 +484,7 @@ void live_case_reconcile(struct live_case *live, struct node *node, bool still_t
     if (!place)
         return;
     if (!still_there) {
-        clear_node(live, i, is_new ? "its agent was started anew" : NULL);
+        clear_node(live, i, is_new ? "its agent was restarted" : NULL);
         return;
     }
     node_occupy(node, run->id, (int)live->index, attempt_of(live), run->spec->share);
@@ -622,8 +622,8 @@ static void give_up_waiting(struct live_case *live, int64_t now_ns)
     }
     if (any_alive)
         run_log_message(live->log, "warn",
-                        "some nodes have not said that their workers ended; they stay "
-                        "occupied until they do");
+                        "some nodes have not reported that their workers ended; these "
+                        "nodes stay occupied until then");
 }
 
 static void tick_ending(struct live_case *live, int64_t now_ns)

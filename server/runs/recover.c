@@ -79,8 +79,8 @@ static void on_result(void *arg, const struct result_record *record, const json_
 
 static const struct store_log_taker replayer = {.event = on_event, .result = on_result};
 
-/* Return how long the run had run when last seen. Time without a running server does not
- * count, whatever the wall clock says. */
+/* Return how long the run had run at its last stored event. Time without a running server
+ * does not count. */
 static int64_t ran_ns(const struct run *run, int64_t head_ms)
 {
     int64_t since_ms = head_ms > run->ran_at_ms ? head_ms - run->ran_at_ms : 0;

@@ -92,7 +92,7 @@ static int make_dir(const char *dir, struct error *err)
             *at = '/';
         }
     if (rc < 0 || (mkdir(path, 0700) < 0 && errno != EEXIST))
-        rc = error_set_errno(err, ERROR_IO, errno, "cannot make the directory %s", dir);
+        rc = error_set_errno(err, ERROR_IO, errno, "cannot create the directory %s", dir);
     free(path);
     return rc;
 }

@@ -464,7 +464,7 @@ TEST(directory_in_the_way_of_a_file_is_refused)
 
     strcpy(dir, fixture->dir);
     strcat(fixture->dir, "/ringbench.db/deeper");
-    refuse_open(fixture, ERROR_IO, "cannot make the directory");
+    refuse_open(fixture, ERROR_IO, "cannot create the directory");
     strcpy(fixture->dir, dir);
 }
 
