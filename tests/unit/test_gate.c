@@ -187,7 +187,7 @@ TEST(a_dip_is_seen_against_the_best_before)
          "{\"figure\":\"dip_percent\",\"max\":1,\"sizes\":{\"max\":\"1K\"}}", "pass",
          "falls nowhere");
     says(plain, dips, 6, "{\"figure\":\"dip_percent\",\"max\":1,\"size\":\"1K\"}",
-         "not_evaluated", "two sizes");
+         "not_evaluated", "two or more sizes");
 }
 
 /* Sizes on ranks are whole elements: 65536 on 3 ranks is 65532. */
