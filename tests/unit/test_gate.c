@@ -382,7 +382,7 @@ TEST(a_run_that_asks_for_nothing_does_not_pass)
 
     assert_false(gate_is_asked(json_object_get(doc, "spec")));
     verdict = gate_judge(&run);
-    assert_says(verdict, "not_evaluated", "asks for no checks");
+    assert_says(verdict, "not_evaluated", "contains no checks");
     json_decref(verdict);
     json_decref(doc);
 }

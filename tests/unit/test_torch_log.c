@@ -104,7 +104,7 @@ static const struct {
     {COMMS LAST("1", "socketStartConnect: Connect to 10.0.0.4<52822> failed : No route")
          LAST("2", "socketStartConnect: Connect to 10.0.0.4<40000> failed : No route"),
      "finding", "warning", "[\"node-b\"]",
-     "PyTorch had an error of NCCL on rank 1 on node-b: socketStartConnect: Connect to "
+     "PyTorch reported an NCCL error on rank 1 on node-b: socketStartConnect: Connect to "
      "10.0.0.4 failed : No route"},
 };
 
