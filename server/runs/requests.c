@@ -164,8 +164,8 @@ bool scheduler_plan_fits(const struct scheduler *scheduler, const struct run_spe
     return false;
 }
 
-/* See scheduler_preview(). chosen: the placement after all queued runs (released), or
- * NULL for a run whose nodes a batch engine has yet to start. */
+/* See scheduler_preview(). chosen: the result of scheduler_foresee(), which this function
+ * releases; NULL: a batch engine has yet to start the run's nodes. */
 static json_t *preview(const struct node_registry *registry, const struct run_spec *spec,
                        const struct placement *chosen)
 {
