@@ -22,9 +22,9 @@
 
 struct launch;
 
-/* Read the document, which is borrowed until this process ends, and write its files.
- * `ends` has the process tree and the handlers. Returns NULL with the reason on failure.
- */
+/* Read the document, which is borrowed until this process exits, and write its `files`.
+ * Every rank gets the process tree, event stream and handlers of `ends`. Returns NULL
+ * with the reason on failure. */
 struct launch *launch_create(json_t *document, const struct rank_params *ends,
                              struct error *err);
 

@@ -12,8 +12,8 @@
 #include "common/ncclog/nccl_conf.h"
 #include "common/spec/command_template.h"
 
-/* NCCL's variables for files that it reads, and for files that it dumps and the rank that
- * does so: NCCL 2.18 to 2.30, src/graph/topo.cc, src/graph/search.cc, src/init.cc. */
+/* NCCL's variables for its input files (`given`) and for the files that one rank dumps
+ * (`dumps`). NCCL 2.18 to 2.30: src/graph/topo.cc, src/graph/search.cc, src/init.cc. */
 static const struct {
     const char *variable, *end;
 } given[] = {{"NCCL_TOPO_FILE", ".topo-in"}, {"NCCL_GRAPH_FILE", ".graph-in"}};

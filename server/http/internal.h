@@ -113,7 +113,7 @@ struct http_stream {
     void (*gone)(void *data);
     void (*drained)(void *data);
     void *data;
-    bool is_gone; /* `gone` runs or has run */
+    bool is_gone; /* `gone` is running or has run */
     TAILQ_ENTRY(http_stream) all;
 
     /* Guarded by the lock. */

@@ -88,9 +88,10 @@ struct import_table {
     long settings[IMPORT_SETTINGS];       /* by import_settings */
     struct import_row *rows;
     size_t n_rows, rows_capacity;
-    size_t n_unread;    /* unread lines of the table */
-    bool has_begun;     /* its first lines exist; a pasted excerpt may lack them */
-    bool has_ended;     /* its closing lines are there */
+    size_t n_unread; /* unread lines of the table */
+    bool has_begun;  /* the output's first lines are present; a pasted excerpt may lack
+                        them */
+    bool has_ended;  /* the output's closing lines are present, if its format has any */
     long out_of_bounds; /* wrong elements according to the closing line */
     uint64_t wrong_at;  /* first size with wrong data */
     bool is_below;      /* the bandwidth is below the requested minimum */

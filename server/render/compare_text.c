@@ -103,7 +103,8 @@ static json_t *value_text(const json_t *value)
     return json_clean_string(text);
 }
 
-/* Clean the whole sentence, because it contains labels and names. */
+/* Append the verdict's sentence. Its labels and names may contain control characters,
+ * which are escaped. */
 static void put_sentence(const struct notes *form, const json_t *document,
                          struct buf *out)
 {

@@ -151,7 +151,7 @@ static int entry_number(struct tcpstore_kv *kv, const struct tcpstore_entry *ent
 
 /* ---- Values ---- */
 
-/* Find or add the entry of a key that gets a value. */
+/* Find or add the key's entry. The caller then stores a value in it. */
 static struct tcpstore_entry *take(struct call *call, struct tcpstore_slice key)
 {
     call->entry = tcpstore_find_or_add(call->kv, key);

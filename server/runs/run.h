@@ -87,7 +87,7 @@ struct run_case {
     char *first_wrong;            /* location of the first wrong element, or NULL */
     int first_wrong_rank;         /* -1: unknown */
     char **conditions;            /* one per node, see run_conditions.h; or NULL */
-    struct carried carried;       /* per port of its nodes */
+    struct carried carried;       /* network traffic of its nodes in the latest attempt */
     json_t *blamed;     /* the ranks or nodes blamed for its end (blame.h), or NULL */
     json_t *transports; /* the transports of its ranks (case_transport.h), or NULL */
 };

@@ -59,8 +59,9 @@
 /* Bind the record to the second and later parameters; the first is the run. */
 void result_row_bind(sqlite3_stmt *stmt, const struct result_record *record);
 
-/* For SQL: call the function (a literal) with the record of a row. Reading a column costs
- * as much as all other work on it, so unset columns are not passed. */
+/* An SQL expression that calls the function (its name is a literal) with a row's record.
+ * Reading a column is half of the work on it, so the call omits the columns that this
+ * kind of row does not set. */
 #define RESULT_CALL(function)                                                            \
     "CASE WHEN is_figure THEN " function RESULT_COMMON_NAMES RESULT_FIGURE_NAMES ")"     \
     " ELSE " function RESULT_COMMON_NAMES RESULT_TIME_NAMES ") END"

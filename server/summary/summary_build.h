@@ -13,12 +13,13 @@ struct summary_line {
 
 /* Build the summary's series from n lines, ordered by series and size, and keep at most
  * `budget` points. texts: the keys, by number. The summary gets its own reference to each
- * choice. */
+ * key. */
 void summary_add_series(struct summary *summary, const struct summary_line *lines,
                         size_t n, json_t *const *texts, size_t budget);
 
-/* Return how many of n lines with `total` points to show: all if no thinning is needed,
- * else as many as can get THIN_LEAST points each. */
+/* Return how many of a chart's n lines fit into a budget of points. All n fit if they
+ * have at most `budget` points in `total`, or if each can be thinned to THIN_LEAST
+ * points. Otherwise as many fit as get THIN_LEAST points each. */
 size_t summary_lines_shown(size_t n, size_t total, size_t budget);
 
 #endif
