@@ -43,8 +43,8 @@ static int check_members(const json_t *object, bool has_value, struct error *err
 
     if (json_object_size(object) == known)
         return 0;
-    return error_set(err, ERROR_INVALID, "must have only the members by%s",
-                     has_value ? " and value" : "");
+    return error_set(err, ERROR_INVALID, "must have only the member%s",
+                     has_value ? "s \"by\" and \"value\"" : " \"by\"");
 }
 
 int split_parse(const json_t *json, struct split *out, struct error *err)
@@ -56,14 +56,14 @@ int split_parse(const json_t *json, struct split *out, struct error *err)
     if (kind < 0)
         return error_set(err, ERROR_INVALID,
                          "must be \"none\", \"node\", \"local_rank\", or an object with "
-                         "by (and, or, mod, div) and value");
+                         "\"by\" (and, or, mod, div) and \"value\"");
     if (json_is_object(json) && check_members(json, kinds[kind].has_value, err))
         return -1;
     if (kinds[kind].has_value &&
         (!json_is_integer(value) || json_integer_value(value) < kinds[kind].min ||
          json_integer_value(value) > VALUE_MAX))
         return error_set(err, ERROR_INVALID,
-                         "by %s needs a value, an integer from %ld to %ld",
+                         "\"by\": \"%s\" needs a \"value\", an integer from %ld to %ld",
                          kinds[kind].name, kinds[kind].min, VALUE_MAX);
     out->kind = (enum split_kind)kind;
     out->value = kinds[kind].has_value ? (long)json_integer_value(value) : 0;
