@@ -114,8 +114,8 @@ void gate_check_baseline(const struct gate_run *run, struct gate_check *check)
         judge_slower(run, check);
     is_cause = judge_lasting(run, check);
     gate_say(check, NULL,
-             "[{is_cause?}{change}; ]against {against:names 3}[{left_out?}, {left_out} "
-             "sizes of which are not in this run]: {comparison.sentence}[; measured "
+             "[{is_cause?}{change}; ]against {against:names 3}[{left_out?} ({left_out} "
+             "sizes are not in all cases)]: {comparison.sentence}[; measured "
              "again: {again.sentence}|; not measured again: {not_again}]"
              "[{is_cause?}|; {change}]",
              json_pack("{s:b, s:I, s:s*, s:o}", "is_cause", (int)is_cause, "left_out",

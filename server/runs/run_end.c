@@ -167,7 +167,8 @@ static void explain_not_again(const struct active_run *active, char *text, size_
     if (run_plan_confirms(run)) {
         const char *reason = run->cases[run->n_cases - 1].reason;
 
-        snprintf(text, size, "%.200s", reason ? reason : "its cases did not complete");
+        snprintf(text, size, "%.200s",
+                 reason ? reason : "the repeated cases did not complete");
         return;
     }
     if (run_log_ran_ns(active->log) + taken_ns > run->spec->timeout_s * SECOND_NS)
@@ -177,7 +178,7 @@ static void explain_not_again(const struct active_run *active, char *text, size_
         const struct node *node = node_find(&active->scheduler->nodes, name);
 
         if (!node || node->state != NODE_ALIVE)
-            snprintf(text, size, "node %.200s is not there", name);
+            snprintf(text, size, "node %.200s is not alive", name);
     }
 }
 
