@@ -49,7 +49,7 @@ static const struct row_field fields[] = {
     {"late_us", ROW_NUMBERS, 0, "us", ROW_SOME | IN_CSV,
      "with timing isolated and no split: how much later than the median rank each rank entered the call; median over calls"},
     {"late_error_us", ROW_NUMBER, 0, "us", ROW_SOME | IN_CSV,
-     "how far clocks of nodes may differ in `late_us`; 0: one clock"},
+     "largest error of `late_us` from the clocks of different nodes; 0: the ranks share one clock"},
     {"skew_us", ROW_NUMBER, 0, "us", ROW_SOME | IN_CSV,
      "time from the first to the last rank that left the barrier before the timed calls; median over barriers"},
     {"samples_us", ROW_NUMBERS, 0, "us", ROW_SOME | IN_CSV | KEPT_APART,

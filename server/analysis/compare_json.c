@@ -247,7 +247,8 @@ static json_t *warnings_json(const struct compare *compare,
     if (!compare->is_paired && !compare->by_run)
         warn_of_order(list, base, head);
     if (!compare->is_paired && (is_mixed(base) || is_mixed(head)))
-        warn(list, "a side mixes cases of several settings: select one setting for it");
+        warn(list, "base or head mixes cases of different settings: select one setting "
+                   "for each");
     warn_of_cases(list, base);
     warn_of_cases(list, head);
     if (compare->sizes_left_out > 0)

@@ -30,8 +30,8 @@ const char *node_setting(const json_t *inventory, const json_t *env, const char 
         const char *value, *where;
     } found[] = {
         {json_string_value(own), ""},
-        {own ? NULL : json_get_str(inherited, name, NULL), " of the agent's environment"},
-        {in_files(inventory, name), " of nccl.conf"},
+        {own ? NULL : json_get_str(inherited, name, NULL), " in the agent's environment"},
+        {in_files(inventory, name), " in nccl.conf"},
     };
 
     for (size_t i = 0; i < sizeof(found) / sizeof(found[0]); i++) {

@@ -10,8 +10,8 @@
 #include <jansson.h>
 
 /* Return the value, borrowed, or NULL if it is not set. env: of the run, or NULL. *where
- * (or NULL): a suffix for sentences that names the source, "" for the run and else " of
- * nccl.conf" and the like. */
+ * (or NULL): where the value is set, as a suffix for a sentence: "" for the run, else for
+ * example " in nccl.conf". */
 const char *node_setting(const json_t *inventory, const json_t *env, const char *name,
                          const char **where);
 

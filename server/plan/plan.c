@@ -102,7 +102,7 @@ static size_t rounds_with_room(const struct run_spec *spec, size_t n)
 bool plan_fits(const struct run_spec *spec, size_t n, char *why, size_t size)
 {
     size_t cases = plan_cases(spec, n), fit;
-    char use[80] = "fewer repeats";
+    char use[96] = "fewer repeats";
 
     if (n < patterns[spec->pattern].least_nodes) {
         snprintf(why, size, "pattern %s takes %zu nodes or more, not %zu",
@@ -114,9 +114,11 @@ bool plan_fits(const struct run_spec *spec, size_t n, char *why, size_t size)
     fit = rounds_with_room(spec, n);
     if (fit > 0)
         snprintf(use, sizeof(use),
-                 "rounds of at most %zu (confirmations counted), or fewer nodes", fit);
+                 "at most %zu rounds (to leave room for confirmations) or fewer nodes",
+                 fit);
     snprintf(why, size,
-             "pattern %s over %zu nodes makes %zu cases, and a run may have %d: use %s",
+             "pattern %s over %zu nodes makes %zu cases, but a run may have at most %d: "
+             "use %s",
              run_pattern_name(spec->pattern), n, cases, PLAN_CASES_MAX, use);
     return false;
 }

@@ -269,9 +269,9 @@ static void put_head(struct tuner *tuner, const struct summary_series *series)
     if (tuner->channels < 0)
         buf_append_str(
             tuner->out,
-            "# channels -1: up to 2.30.7 the plugin then gives NCCL one channel, "
-            "and where no line fits; let plugin.c begin with *nChannels = 0, "
-            "or ask for ?channels=N\n");
+            "# channels -1: up to NCCL 2.30.7 the plugin then gives NCCL one channel, "
+            "also if no line matches. Start plugin.c with *nChannels = 0, "
+            "or request ?channels=N\n");
 }
 
 /* Return the default's first series for a collective. NCCL's tuner does not distinguish
@@ -306,8 +306,8 @@ static int put_all(struct tuner *tuner, struct error *err)
     return has_head
                ? 0
                : error_set(err, ERROR_INVALID,
-                           "the run has measured none of the tuner's collectives with "
-                           "NCCL's own choice");
+                           "no collective that the tuner plugin supports was measured "
+                           "with NCCL's own choice");
 }
 
 int tuner_csv(const json_t *run, const struct summary *summary, long channels,

@@ -153,8 +153,8 @@ static const char *refusal_of(const struct actions *on, const struct hook *hook)
     if (has_run_often(on, hook))
         return "the hook's limit per_hour is reached";
     if (hook->most_nodes && count_held(on, hook->name) >= hook->most_nodes)
-        return "the hook was applied to most_nodes nodes; look for a fault that they "
-               "share, such as a switch";
+        return "the hook's limit most_nodes is reached: look for a common cause, "
+               "such as a faulty switch";
     return NULL;
 }
 

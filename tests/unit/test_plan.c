@@ -197,8 +197,8 @@ TEST(test_refuses_too_much)
         {PATTERN_PAIRS, 128, 1, 128, NULL},
         {PATTERN_PAIRS, 141, 1, 200, NULL},
         {PATTERN_PAIRS, 512, 1, 600,
-         "pattern pairs over 512 nodes makes 130816 cases, and a run may have 10000: "
-         "use rounds of at most 37 (confirmations counted), or fewer nodes"},
+         "pattern pairs over 512 nodes makes 130816 cases, but a run may have at most "
+         "10000: use at most 37 rounds (to leave room for confirmations) or fewer nodes"},
         {PATTERN_PAIRS, 512, 1, 37, NULL},
         {PATTERN_PAIRS, 512, 1, 0, NULL},
         {PATTERN_PAIRS, 512, 1, 40, "pairs 512 10240 10000: 37"},

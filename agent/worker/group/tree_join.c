@@ -250,8 +250,9 @@ static int read_table(struct tree *tree, const json_t *table, struct error *err)
     for (int i = 0; !status && i < tree->n_hosts; i++)
         status = read_host(json_array_get(hosts, (size_t)i), &tree->hosts[i]);
     if (status || place_ranks(tree, host_of))
-        return error_set(err, ERROR_PEER,
-                         "the table of hosts in the store, from rank 0, is malformed");
+        return error_set(
+            err, ERROR_PEER,
+            "the table of hosts that rank 0 put into the store is malformed");
     tree->host = tree->host_of[tree->rank];
     tree->is_local = tree->n_hosts == 1;
     for (int host = 0; host < tree->n_hosts; host++)
