@@ -47,7 +47,7 @@ test('the options of one program are no mistakes to the other', limit, () => {
   );
   assert.ok(Object.keys(env).length > 30);
   for (const program of daemons)
-    assert.doesNotMatch(ask(program, ['--no-such-option'], env).stderr, /means nothing/);
+    assert.doesNotMatch(ask(program, ['--no-such-option'], env).stderr, /is unknown/);
 });
 
 test('every program answers --help, and its manual page has all of that', limit, () => {
