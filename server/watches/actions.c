@@ -169,6 +169,24 @@ static void set_held(const struct actions *on, const char *node, const char *hoo
         json_object_del(held, hook);
 }
 
+/* Remove the oldest action from a full list. Actions that did not run go first, so that
+ * has_run_often() counts the others, and none is removed before its command ended. */
+static void make_room(json_t *list)
+{
+    size_t oldest = 0, idle = 0;
+
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *action = json_array_get(list, i);
+
+        if (!is_in(action, "due") && !is_in(action, "running"))
+            oldest = i;
+        if (is_in(action, "refused") || is_in(action, "observed"))
+            idle = i;
+    }
+    if (json_array_size(list) > ACTIONS_KEPT && (idle || oldest))
+        json_array_remove(list, idle ? idle : oldest);
+}
+
 /* Add an action of the hook. */
 static void put(const struct actions *on, const struct hook *hook,
                 const struct action_event *event, json_t *nodes)
@@ -185,8 +203,7 @@ static void put(const struct actions *on, const struct hook *hook,
                        "state", state, "output", refusal ? refusal : "");
     json_set_time(action, "time", on->now_ms);
     json_array_insert_new(list_of(on->watch), 0, action);
-    if (json_array_size(list_of(on->watch)) > ACTIONS_KEPT)
-        json_array_remove(list_of(on->watch), ACTIONS_KEPT);
+    make_room(list_of(on->watch));
     if (is_in(action, "due") && hook->is_lasting)
         set_held(on, first_node(action), hook->name, true);
 }

@@ -253,3 +253,28 @@ TEST(so_many_actions_are_kept)
     assert_int_equal(json_array_size(json_object_get(trial->watch, "actions")),
                      ACTIONS_KEPT);
 }
+
+TEST(many_refused_actions_remove_none_that_is_due)
+{
+    struct trial *trial = *state;
+    json_t *names = json_array(), *node;
+    struct actions on = actions_of(trial, true, 1000);
+    const struct action_event what = {"culprit", names, "r", "it is slow", false};
+    const char *name;
+    char text[16];
+    int n_held = 0;
+
+    trial->drain.most_nodes = 1000;
+    for (int i = 0; i < 2 * ACTIONS_KEPT; i++) {
+        snprintf(text, sizeof(text), "n%03d", i);
+        json_array_append_new(names, json_string(text));
+    }
+    actions_add(&on, &what);
+    assert_int_equal(json_array_size(json_object_get(trial->watch, "actions")),
+                     ACTIONS_KEPT);
+    assert_int_equal(count(trial, "drain", "due"), trial->drain.per_hour);
+    json_object_foreach (trial->standings, name, node)
+        n_held += standing_is_held(node);
+    assert_int_equal(n_held, trial->drain.per_hour);
+    json_decref(names);
+}
