@@ -34,9 +34,9 @@ static const struct {
 
 json_t *sweep_document(const char *id, json_t *request, const char *by, int64_t now_ms)
 {
-    json_t *watch = json_pack("{s:s, s:s?, s:o, s:n, s:n, s:[], s:{}, s:{}, s:[]}", "id",
-                              id, "by", by, "request", request, "next", "sweep", "sweeps",
-                              "counts", "nodes", "actions");
+    json_t *watch = json_pack("{s:s, s:s?, s:o, s:n, s:n, s:[], s:{}, s:{}, s:[], s:[]}",
+                              "id", id, "by", by, "request", request, "next", "sweep",
+                              "sweeps", "counts", "nodes", "stale", "actions");
 
     json_set_time(watch, "created", now_ms);
     return watch;
@@ -299,14 +299,26 @@ static json_t *level_of(const json_t *run)
                      json_object_get(headline, "busbw_gbs"), "low", "high");
 }
 
-/* Record when the run's nodes were measured, and with which result. With a launcher the
- * batch gets its nodes here. */
-static void note_nodes(json_t *watch, json_t *batch, const json_t *run,
-                       enum verdict_answer answer, int64_t now_ms)
+/* Give the batch the nodes of its run. With a launcher these are known only now, and if
+ * the job has ended the follow-up has other ones. */
+static void take_nodes(json_t *batch, const json_t *run)
+{
+    const json_t *nodes = json_object_get(run, "nodes");
+    json_t *names = json_object_get(batch, "nodes"), *node;
+    size_t i;
+
+    if (json_array_size(nodes) > 0)
+        json_array_clear(names);
+    json_array_foreach (nodes, i, node)
+        json_array_append(names, json_object_get(node, "name"));
+}
+
+/* Record when the run's nodes were measured, and with which result. */
+static void note_nodes(json_t *watch, const json_t *run, enum verdict_answer answer,
+                       int64_t now_ms)
 {
     json_t *nodes = json_object_get(watch, "nodes"), *level = level_of(run), *node;
-    json_t *names = json_object_get(batch, "nodes"), *known = json_object();
-    bool is_new = json_array_size(names) == 0;
+    json_t *known = json_object();
     size_t i;
 
     json_set_time(known, "measured", now_ms);
@@ -321,8 +333,6 @@ static void note_nodes(json_t *watch, json_t *batch, const json_t *run,
         json_t *name = json_object_get(node, "name");
         json_t *before = json_object_get(nodes, json_string_value(name));
 
-        if (is_new)
-            json_array_append(names, name);
         if (before)
             json_object_update(before, known);
         else
@@ -438,8 +448,9 @@ bool sweep_take_end(json_t *watch, const json_t *run, int64_t now_ms,
         return false;
     }
     sweep_count(watch, "runs", 1);
+    take_nodes(batch, run);
     if (is_text(run, "state", "completed"))
-        note_nodes(watch, batch, run, result->answer, now_ms);
+        note_nodes(watch, run, result->answer, now_ms);
     if (!follow_up)
         return end_measured(watch, batch, result);
     begin_follow_up(watch, batch, run, follow_up, result->sentence);
@@ -475,10 +486,10 @@ static const json_t *leading_batch(const json_t *batches, size_t *answer)
     return NULL;
 }
 
-/* The names that were last measured in [from_ms, until_ms); a new array. first_ms counts
- * as the time of nodes that were never measured. */
-static json_t *measured_in(const json_t *watch, const json_t *names, int64_t from_ms,
-                           int64_t until_ms, int64_t first_ms)
+/* The names that were not measured since since_ms; a new array. first_ms counts as the
+ * time of nodes that were never measured. */
+static json_t *not_measured(const json_t *watch, const json_t *names, int64_t since_ms,
+                            int64_t first_ms)
 {
     const json_t *known = json_object_get(watch, "nodes");
     json_t *out = json_array(), *name;
@@ -488,19 +499,31 @@ static json_t *measured_in(const json_t *watch, const json_t *names, int64_t fro
         const json_t *node = json_object_get(known, json_string_value(name));
         int64_t at_ms = node ? json_get_time(node, "measured") : first_ms;
 
-        if (at_ms >= from_ms && at_ms < until_ms)
+        if (at_ms < since_ms)
             json_array_append(out, name);
     }
     return out;
 }
 
-json_t *sweep_stale(const json_t *watch, const json_t *names, int64_t period_ms,
-                    int64_t since_ms, int64_t now_ms)
+static json_t *stale_of(const json_t *watch, const json_t *names, int64_t period_ms,
+                        int64_t now_ms)
 {
-    int64_t age_ms = STALE_PERIODS * period_ms;
+    return not_measured(watch, names, now_ms - STALE_PERIODS * period_ms,
+                        json_get_time(watch, "created"));
+}
 
-    return measured_in(watch, names, since_ms ? since_ms - age_ms : INT64_MIN,
-                       now_ms - age_ms, json_get_time(watch, "created"));
+json_t *sweep_take_stale(json_t *watch, const json_t *names, int64_t period_ms,
+                         int64_t now_ms)
+{
+    json_t *stale = stale_of(watch, names, period_ms, now_ms), *fresh = json_array();
+    json_t *name;
+    size_t i;
+
+    json_array_foreach (stale, i, name)
+        if (!json_has_string(json_object_get(watch, "stale"), json_string_value(name)))
+            json_array_append(fresh, name);
+    json_object_set_new(watch, "stale", stale);
+    return fresh;
 }
 
 static json_t *verdict_of(const json_t *watch)
@@ -525,7 +548,7 @@ static json_t *verdict_of(const json_t *watch)
                                             sweep_run(batch)));
         finding_name_all(&finding, json_object_get(batch, "named"));
     }
-    missed = measured_in(watch, names, 0, json_get_time(sweep, "begun"), 0);
+    missed = not_measured(watch, names, json_get_time(sweep, "begun"), 0);
     n_nodes = (json_int_t)json_array_size(names);
     n_missed = (json_int_t)json_array_size(missed);
     n_named = (json_int_t)json_array_size(named);
@@ -580,7 +603,7 @@ static json_t *show_coverage(const json_t *watch, const json_t *names,
                              const json_t *stale, int64_t period_ms, int64_t now_ms)
 {
     int64_t window_ms = period_ms > DAY_MS ? period_ms : DAY_MS;
-    json_t *missing = measured_in(watch, names, 0, now_ms - window_ms, 0);
+    json_t *missing = not_measured(watch, names, now_ms - window_ms, 0);
     json_int_t n = (json_int_t)json_array_size(names);
     json_t *out = json_pack("{s:I, s:I, s:I, s:I}", "measured",
                             n - (json_int_t)json_array_size(missing), "nodes", n, "stale",
@@ -607,7 +630,7 @@ json_t *sweep_show(json_t *watch, json_t *names, int64_t period_ms, int64_t now_
     if (json_array_size(names) == 0)
         json_object_foreach (json_object_get(watch, "nodes"), name, value)
             json_array_append_new(names, json_string(name));
-    stale = sweep_stale(watch, names, period_ms, 0, now_ms);
+    stale = stale_of(watch, names, period_ms, now_ms);
     json_object_update(out, watch);
     json_object_update_new(
         out, json_pack("{s:s, s:s?, s:O?, s:o}", "state",

@@ -16,7 +16,7 @@
  *  "counts": {"sweeps","runs","alarms","unconfirmed_alarms","fails","named",
  *             "unexplained","passed_suspects","yielded","missed"},
  *  "lasting": the run that began the last slowdown which was followed up,
- *  "actions": see actions.h,
+ *  "actions": see actions.h, "stale": names, at the end of the last sweep,
  *  "nodes": {NAME: {"measured","run","answer"; of the latest run with a level "figure",
  *                   "level","low","high","level_run","level_measured"}}} */
 #ifndef RINGBENCH_SERVER_WATCHES_SWEEP_H
@@ -63,7 +63,7 @@ void sweep_take_run(json_t *batch, const char *run);
 struct sweep_result {
     enum verdict_answer answer; /* PASS, FAIL, NOT_EVALUATED, NONE, SLOW_NODE, ... */
     const char *sentence;       /* its reason; borrowed from the run */
-    json_t *nodes;              /* names of the batch's nodes; borrowed */
+    json_t *nodes;              /* names of the run's nodes; borrowed */
     json_t *named;   /* nodes that the pairs' verdict names; borrowed, or NULL */
     bool has_judged; /* nodes that are not named have passed */
 };
@@ -85,10 +85,10 @@ bool sweep_is_over(const json_t *watch);
  * borrowed: {"due","begun","ended","verdict"}. */
 const json_t *sweep_close(json_t *watch, int64_t now_ms);
 
-/* Return the names of nodes that became stale after since_ms (0: all stale nodes),
- * because they were not measured for two periods. A new array. */
-json_t *sweep_stale(const json_t *watch, const json_t *names, int64_t period_ms,
-                    int64_t since_ms, int64_t now_ms);
+/* Note which nodes are stale, because they were not measured for two periods. Returns the
+ * names of those that were not at the last call, a new array. */
+json_t *sweep_take_stale(json_t *watch, const json_t *names, int64_t period_ms,
+                         int64_t now_ms);
 
 /* Return the watch as docs/reference/api.md shows it, a new object. names: the nodes that
  * it selects now (taken). has_nodes: false omits data of single nodes, as in lists. */

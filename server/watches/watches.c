@@ -378,16 +378,17 @@ static void on_read(void *arg, const struct error *err)
 /* ---- Due times ---- */
 
 /* Begin a sweep over the nodes that exist now, which makes up for all due times so far.
- * Without nodes the watch stays due. */
-/* only: measure the group of this node alone; NULL: all groups. */
+ * Without nodes the watch stays due. only: measure the group of this node alone, if the
+ * watch still selects it; NULL: all groups. */
 static void begin_sweep(struct watch *watch, const char *only, int64_t due_ms,
                         int64_t at_ms)
 {
     const json_t *request = request_of(watch);
     json_t *names = nodes_of(watch);
 
-    if (json_array_size(names) > 0 ||
-        json_object_get(json_object_get(request, "spec"), "launch")) {
+    if (only ? json_has_string(names, only)
+             : json_array_size(names) > 0 ||
+                   json_object_get(json_object_get(request, "spec"), "launch")) {
         sweep_begin(watch->doc, names, (size_t)json_get_int(request, "nodes_at_once", 0),
                     only, due_ms, calendar_count(&watch->calendar, due_ms, at_ms), at_ms);
         json_set_time(watch->doc, "next", calendar_next(&watch->calendar, at_ms));
@@ -398,13 +399,10 @@ static void begin_sweep(struct watch *watch, const char *only, int64_t due_ms,
 
 static void end_sweep(struct watch *watch, int64_t at_ms)
 {
-    const json_t *last = json_array_get(json_object_get(watch->doc, "sweeps"), 0);
-    int64_t last_ms = json_get_time(last, "ended");
     const json_t *verdict = json_object_get(sweep_close(watch->doc, at_ms), "verdict");
     struct store_write *write = store_write_create();
     json_t *names = nodes_of(watch);
-    json_t *stale =
-        sweep_stale(watch->doc, names, watch->calendar.period_ms, last_ms, at_ms);
+    json_t *stale = sweep_take_stale(watch->doc, names, watch->calendar.period_ms, at_ms);
 
     log_info("watch %s (%s): %s: %s", watch->id,
              json_get_str(request_of(watch), "name", ""),
@@ -480,7 +478,9 @@ static void tick_suspect(struct watches *watches, json_t *node, int64_t at_ms)
         return;
     json_object_set_new(node, "identity", json_string(identity));
     json_object_set_new(node, "changed", json_true());
-    if (watch && !is_paused(watch) && calendar_is_open(&watch->calendar, at_ms))
+    /* A sweep that is due has the suspect's group, too. */
+    if (watch && !is_paused(watch) && !is_due(watch, at_ms) &&
+        calendar_is_open(&watch->calendar, at_ms))
         begin_sweep(watch, name, at_ms, at_ms);
     write = store_write_create();
     store_write_watched(write, "node", name, node);

@@ -280,6 +280,40 @@ describe('watches', { concurrency: 3 }, () => {
     assert.equal((await suspects())[0].results.length, 4);
   });
 
+  test('a suspect that came back replaces no sweep, and needs its watch', limit, async (t) => {
+    const calendar = new Calendar(t);
+    const server = await startServer(t, { env: calendar.env });
+    const agentOf = (name, host, args) =>
+      startAgent(t, server, name, { env: { RINGBENCH_HOSTID: host }, args });
+    const pool = ['--label', 'pool=a'];
+    const [, b] = await Promise.all(
+      ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => agentOf(name, `${name}-boot-1`, pool)),
+    );
+    const spec = { ...slowPairs('b'), nodes: { labels: { pool: 'a' } } };
+    const id = await addWatch(server, { name: 'nightly', every: '24h', nodes_at_once: 3, spec });
+    await sweepsAre(server, id, 1);
+    calendar.move(day);
+    await sweepsAre(server, id, 2);
+    b.signal('SIGTERM');
+    await b.ended();
+    await server.killHard();
+    calendar.move(day);
+    const again = await server.startAgain();
+    const second = await agentOf('b', 'b-boot-2', pool);
+    const isOver = ({ sweep, sweeps }) => !sweep && sweeps.length >= 3;
+    const watch = await until(again, id, isOver, 'no sweep has ended');
+    const { of } = watch.sweeps.at(-3).verdict.evidence;
+    assert.ok(of > 3, `the sweep that was due measured ${of} nodes`);
+
+    second.signal('SIGTERM');
+    await second.ended();
+    await agentOf('b', 'b-boot-3', []);
+    const suspects = async () => (await again.get('/api/v1/suspects')).suspects;
+    await waitFor(async () => (await suspects())[0].changed, 'nobody has seen that the machine changed');
+    const { counts } = await until(again, id, ({ sweep }) => !sweep, 'a sweep goes on');
+    assert.deepEqual(counts, watch.counts, 'it is none of its nodes any more');
+  });
+
   test('a suspect passes by the watch that named it, or when that is gone', limit, async (t) => {
     const calendar = new Calendar(t);
     const server = await startServer(t, { env: calendar.env });

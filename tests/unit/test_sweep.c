@@ -299,6 +299,70 @@ TEST(only_the_group_of_one_node_is_measured_if_it_is_named)
     json_decref(watch);
 }
 
+TEST(a_follow_up_in_another_job_judges_the_nodes_of_that_job)
+{
+    json_t *watch = watch_of(0, 0), *nodes = json_pack("[s, s, s]", "m0", "m1", "m2");
+    json_t *first = names_of(4), *run;
+    struct sweep_result result;
+
+    take_next(watch, NULL);
+    run = run_of(first, "all", "gate", "fail", NULL);
+    take_end(watch, run);
+    json_decref(run);
+    take_next(watch, NULL);
+    run = run_of(nodes, "pairs", "culprit", "slow_node", "m1");
+    assert_true(sweep_take_end(watch, run, 2000, &result));
+    assert_true(result.has_judged);
+    assert_true(json_equal(result.nodes, nodes));
+    json_decref(run);
+    json_decref(first);
+    json_decref(nodes);
+    json_decref(watch);
+}
+
+TEST(a_failed_run_of_a_launcher_tells_its_nodes)
+{
+    json_t *watch = watch_of(0, 0), *nodes = names_of(2);
+    json_t *run = run_of(nodes, "all", "gate", "fail", NULL);
+    json_t *gate = json_array_get(json_object_get(run, "verdicts"), 0);
+    struct sweep_result result;
+
+    json_object_set_new(run, "state", json_string("failed"));
+    json_object_del(json_object_get(gate, "evidence"), "checks");
+    take_next(watch, NULL);
+    assert_true(sweep_take_end(watch, run, 2000, &result));
+    assert_true(json_equal(result.nodes, nodes));
+    json_decref(run);
+    json_decref(nodes);
+    json_decref(watch);
+}
+
+static void assert_stale(json_t *watch, const json_t *names, int64_t now_ms, size_t fresh)
+{
+    json_t *stale = sweep_take_stale(watch, names, 100, now_ms);
+
+    assert_int_equal(json_array_size(stale), fresh);
+    json_decref(stale);
+}
+
+TEST(each_node_becomes_stale_once_also_one_that_came_late)
+{
+    json_t *watch = watch_of(3, 0), *names = names_of(3);
+
+    assert_stale(watch, names, 200, 0);
+    assert_stale(watch, names, 300, 3);
+    assert_stale(watch, names, 400, 0);
+    take_next(watch, NULL);
+    end_run(watch, "all", "gate", "pass", NULL);
+    assert_stale(watch, names, 2000, 0);
+    json_array_append_new(names, json_string("late"));
+    assert_stale(watch, names, 2100, 1);
+    assert_stale(watch, names, 2200, 0);
+    assert_stale(watch, names, 2300, 3);
+    json_decref(names);
+    json_decref(watch);
+}
+
 TEST(so_many_sweeps_are_kept)
 {
     json_t *watch = watch_of(3, 0), *names = names_of(3);
