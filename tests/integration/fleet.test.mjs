@@ -243,8 +243,8 @@ describe('a simulated fleet', { concurrency: 4 }, () => {
     assert.equal(hang.run.state, 'failed');
     assert.match(verdictOf(hang.run, 'hang').sentence, /rank 1 on sim-1 .*operation 2 /);
     for (const [more, pattern] of /** @type {any[][]} */ ([
-      [{ fault: { kind: 'die', rank: 1 } }, /\bfaults\b.*\bhang\b/],
-      [{ fault: { kind: 'wrong', rank: 1, row: 0 } }, /\bfaults\b.*\bhang\b/],
+      [{ fault: { kind: 'die', rank: 1 } }, /\bfault hang\b/],
+      [{ fault: { kind: 'wrong', rank: 1, row: 0 } }, /\bfault hang\b/],
       [{ timing: 'isolated' }, /\bisolated\b/],
       [{ per_iter: true }, /\bper_iter\b/],
     ])) {
