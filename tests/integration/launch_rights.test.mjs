@@ -204,7 +204,7 @@ printf 'Job Id: %s\\n    Job_Name = x\\n    job_state = %s\\n    comment = Job r
     async (t) => {
       const { dir } = makeLaunchers(t);
       fs.chmodSync(dir, 0o777);
-      await assert.rejects(startServer(t, { args: ['--launchers', dir] }), /anybody/);
+      await assert.rejects(startServer(t, { args: ['--launchers', dir] }), /every user/);
       fs.chmodSync(dir, 0o755);
       fs.writeFileSync(
         path.join(dir, 'bad.json'),
