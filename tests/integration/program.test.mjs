@@ -372,7 +372,7 @@ describe('programs', { concurrency: 6 }, () => {
       /programs\.d\/metric\.json: \/metrics\/0\/regex: .*group/,
       /programs\.d\/expression\.json: \/metrics\/0\/regex: .*parenthesis.* 3/,
       /programs\.d\/broken\.json: not valid JSON/,
-      /programs\.d\/open\.json .*anybody/,
+      /programs\.d\/open\.json .*every user/,
     ]) {
       await waitFor(
         () => agent.errors.some((line) => pattern.test(line)),
