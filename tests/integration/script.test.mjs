@@ -729,8 +729,8 @@ describe('the script', { concurrency: 4 }, () => {
     for (const name of ['argv', 'environ'])
       assert.equal(fs.readFileSync(path.join(dir, name), 'utf8').includes('0123456789abcdef'), false);
     for (const [token, message] of /** @type {any[][]} */ ([
-      [undefined, /^ringbench: .*token: /],
-      [write('wrong', 'no-such-token-0123\n'), /^ringbench: .*token.*server: /],
+      [undefined, /^ringbench: token required: /],
+      [write('wrong', 'no-such-token-0123\n'), /^ringbench: unknown token: /],
       [write('empty', ''), /^ringbench: RINGBENCH_TOKEN_FILE: .*empty /],
       [path.join(dir, 'missing'), /missing/],
     ])) {
