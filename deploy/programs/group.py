@@ -28,7 +28,7 @@ def gpus_for(local_ranks):
     """Whether this node's ranks use GPUs: either each rank has its own GPU, or none has."""
     gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
     if 0 < gpus < local_ranks:
-        raise SystemExit(f"this node has {local_ranks} ranks, but {gpus} GPUs: set the run's "
+        raise SystemExit(f"this node has {local_ranks} ranks, but {gpus} GPU(s): set the run's "
                          f"ranks_per_node to {gpus}, or CUDA_VISIBLE_DEVICES to \"\" for CPUs")
     return gpus > 0 and dist.is_nccl_available()
 
