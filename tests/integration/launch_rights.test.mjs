@@ -231,7 +231,7 @@ printf 'Job Id: %s\\n    Job_Name = x\\n    job_state = %s\\n    comment = Job r
         [{ limits: { hours: 0 } }, /bad\.json: \/limits\/hours: .*\b10000\b/],
         [
           { parameters: { job: { type: 'string', pattern: '[a-z]+' } } },
-          /bad\.json: \/parameters\/job: .*server's own/,
+          /bad\.json: \/parameters\/job: .*reserved/,
         ],
         [{ env: { A: '{job}' } }, /bad\.json: \/env\/A: .*job/],
       ]) {
