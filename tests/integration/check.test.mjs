@@ -65,12 +65,7 @@ describe('check', { concurrency: 4 }, () => {
   // A check whose run has begun. The run takes about 4 of the 13 s that a check allows.
   async function startCheck(t, server, options) {
     const before = (await server.get('/api/v1/runs')).runs.length;
-    const program = start(
-      t,
-      server,
-      ['check', '--nodes', 'half', '--backend', 'sim', '-n', '8000'],
-      options,
-    );
+    const program = start(t, server, ['check', '--nodes', 'half', '--backend', 'sim', '-n', '8000'], options);
     const { id } = await waitFor(
       async () => {
         const { runs } = await server.get('/api/v1/runs');
