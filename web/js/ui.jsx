@@ -31,11 +31,13 @@ options.vnode = (vnode) => {
 export const useAccess = (app) => useAnswer(() => app.api.access(), []).answer ?? { operator: true };
 
 /* {answer, error} of the promise `ask()`, or of nothing if that is null. Asks again when `inputs`
- * change and ignores late answers to earlier inputs. An answer is kept until the next one. */
+ * change and ignores late answers to earlier inputs. An answer is kept until the next one, an error
+ * until the next request. */
 export function useAnswer(ask, inputs) {
   const [found, setFound] = useState(/** @type {any} */ ({}));
   useEffect(() => {
     let isCurrent = true;
+    setFound((found) => (found.error ? { answer: found.answer } : found));
     ask()?.then(
       (answer) => isCurrent && setFound({ answer }),
       (error) => isCurrent && setFound(({ answer }) => ({ answer, error })),

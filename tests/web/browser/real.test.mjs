@@ -138,7 +138,7 @@ test('a run is started from the form and watched to its end', LIMIT, async (t) =
 
 test('what is found of nodes is on their pages, with what mends it, and on their runs', LIMIT, async (t) => {
   const server = await startServer(t);
-  const { page } = await openPage(t);
+  const { page } = await openPage(t, { expected: /500/ });
   for (const name of ['sick-1', 'sick-2']) {
     await startAgent(t, server, name, { env: { ...noNccl, RINGBENCH_ROOT: nodeTree(t, 'laptop_cgroup') } });
   }
@@ -186,6 +186,15 @@ test('what is found of nodes is on their pages, with what mends it, and on their
     (await axe(page)).map((violation) => violation.id),
     [],
   );
+  /* An error goes with the choice that it answered, before the next answer comes. */
+  await page.route('**/differences?base_node=*', (route) =>
+    route.fulfill({ status: 500, json: { status: 500, detail: 'out of order' } }),
+  );
+  await page.route('**/differences?base=*', () => {});
+  await page.getByLabel('Compared with').selectOption({ index: 0 });
+  await sees(page, /out of order/);
+  await page.getByLabel('Compared with').selectOption({ index: 1 });
+  await until(async () => (await page.getByText(/out of order/).count()) === 0, 'the error is gone');
 });
 
 test('points arrive while they are measured', LIMIT, async (t) => {
