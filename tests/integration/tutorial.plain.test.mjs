@@ -48,8 +48,8 @@ function masked(line) {
     .join(' ')
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
     .replace(/\/\/(127\.0\.0\.1|head):\d+/g, '//SERVER')
-    .replace(/\b(?=[a-z]*\d)[0-9a-z]{12}\b/g, 'RUN')
     .replace(/~?(\d+\.\d+(e[-+]\d+)?|#\.#+)/g, '#')
+    .replace(/\b(?=[a-z]*\d)[0-9a-z]{12}\b/g, 'RUN')
     .replace(/\d+ calls in \d+ blocks/, 'calls');
 }
 
