@@ -8,11 +8,13 @@ const KINDS = {
   chromium: {
     places: [
       process.env.RINGBENCH_CHROMIUM,
+      /* Draws no window's frame and starts fewer processes: about half of chromium's CPU time. */
+      '/usr/bin/chromium-headless-shell',
       '/usr/bin/chromium',
       '/usr/bin/chromium-browser',
       '/usr/bin/google-chrome',
     ],
-    missing: 'there is no Chromium (Debian package chromium)',
+    missing: 'there is no Chromium (Debian package chromium-headless-shell)',
     options: {
       args: [
         '--headless',
