@@ -12,7 +12,7 @@ add_dependencies(units_worker ringbench-worker-host)
 unit_test(host_collectives rb_worker_host rb_worker_fixture)
 target_link_options(units_host_collectives PRIVATE
     -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup,--wrap=clock_monotonic_ns)
-set_tests_properties(unit_host_collectives unit_worker_process PROPERTIES TIMEOUT 900)
+set_tests_properties(unit_host_collectives unit_worker_process PROPERTIES TIMEOUT 1800)
 
 unit_tests(sim LIBS rb_worker_sim rb_worker_fixture rb_common TESTS
     greeting sim_model sim_noise sim_params sim_worker)
