@@ -80,7 +80,7 @@ describe('a simulated fleet', { concurrency: 4 }, () => {
     'nodes that can not all keep a second connection do not wait until idle ones close',
     limit,
     async (t) => {
-      const server = await startServer(t, { args: ['--poll-s', '10', '--lease-s', '30'] });
+      const server = await startServer(t, { args: ['--poll-s', '10', '--lease-s', '120'] });
       const fleet = new Program(t, 'bash', [
         '-c',
         `ulimit -n 2500; exec ${program} "$@"`,
@@ -408,7 +408,7 @@ describe('a simulated fleet', { concurrency: 4 }, () => {
 
   test('it leaves after the time that it is told', limit, async (t) => {
     const server = await startServer(t);
-    const fleet = await startFleet(t, server, 4, ['--for-s', '1']);
+    const fleet = await startFleet(t, server, 4, ['--for-s', String(patience)]);
     assert.equal((await fleet.ended()).code, 0, fleet.describe());
     assert.ok((await server.get('/api/v1/nodes?inventory=0')).nodes.every((node) => node.state === 'left'));
   });

@@ -362,18 +362,4 @@ describe('groups', { concurrency: 4 }, () => {
     assert.equal(await reason({ NCCL_SOCKET_IFNAME: 'eth' }), null);
     assert.match(await reason({ NCCL_SOCKET_IFNAME: 'mlx' }), /NCCL_SOCKET_IFNAME=mlx/);
   });
-
-  test('an agent starts hundreds of ranks', limit, async (t) => {
-    const server = await startServer(t);
-    await startAgent(t, server, 'node-1', { ranks: 400 });
-    const { run } = await completes(server, {
-      backend: 'sim',
-      env: { SIM_SLEEP_FRACTION: '0' },
-      sizes: [64],
-      iters: 1,
-      timeout_s: 100 * patience,
-    });
-    assert.equal(run.world_size, 400);
-    assert.equal(run.cases[0].attempt, 1);
-  });
 });

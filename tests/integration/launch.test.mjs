@@ -113,9 +113,9 @@ describe('launchers', { concurrency: 6 }, () => {
     const { server, launchers } = await start(t);
     launchers.say('answer', 'job 7\n');
     launchers.say('status', 'PENDING Resources\n');
-    const run = await server.runToEnd({ ...launched, launch: { name: 'engine', wait_s: 1 } });
+    const run = await server.runToEnd({ ...launched, launch: { name: 'engine', wait_s: 4 } });
     assert.equal(run.state, 'failed');
-    assert.match(run.reason, /^launching: job 7 .*launch\.wait_s, 1 s/);
+    assert.match(run.reason, /^launching: job 7 .*launch\.wait_s, 4 s/);
     await jobIs(server, 'ended');
   });
 

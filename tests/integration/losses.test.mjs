@@ -161,7 +161,7 @@ describe('losses', { concurrency: 6 }, () => {
 
   test('kill -9 of the server: the run goes on where it was', limit, async (t) => {
     const { server, agents } = await startCluster(t, 4);
-    const { id } = await server.run(some);
+    const { id } = await server.run({ ...some, sizes: { ...some.sizes, max: 4096 * 400 } });
     const stream = await server.follow(id);
     await waitFor(() => stream.lines.some((line) => line.includes('"row":20,')), 'row 20', 30000);
     const workers = agents.flatMap((agent) => agent.workers()).sort();

@@ -5,7 +5,14 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 
-import { assertNumbered, noWorkersLeft, startAgents, startCluster, startServer } from './lib/cluster.mjs';
+import {
+  assertNumbered,
+  noWorkersLeft,
+  startAgent,
+  startAgents,
+  startCluster,
+  startServer,
+} from './lib/cluster.mjs';
 import { Program, binDir, patience, processesWithEnv, tempDir, timeScale, waitFor } from './lib/fixture.mjs';
 import { dataOf, page, textOf } from './lib/report.mjs';
 
@@ -35,6 +42,21 @@ const agentsThere = async (server) =>
   (await server.get('/api/v1/nodes')).nodes.filter((node) => node.state === 'idle').length;
 
 describe('scale', { concurrency: 2 }, () => {
+  test('an agent starts hundreds of ranks', limit, async (t) => {
+    const server = await startServer(t);
+    await startAgent(t, server, 'node-1', { ranks: 400 });
+    const run = await server.runToEnd({
+      backend: 'sim',
+      env: { SIM_SLEEP_FRACTION: '0' },
+      sizes: [64],
+      iters: 1,
+      timeout_s: 100 * patience,
+    });
+    assert.equal(run.state, 'completed', run.reason);
+    assert.equal(run.world_size, 400);
+    assert.equal(run.cases[0].attempt, 1);
+  });
+
   test('of 48 nodes ten die at once, and all ten are named', limit, async (t) => {
     const { server, agents } = await startCluster(t, nodes, {
       server: { args: ['--lease-s', String(lease)] },

@@ -15,7 +15,7 @@ export const binDir = path.join(buildDir, 'bin');
 
 // Every deadline is multiplied by this: sanitizers and loaded machines are slow. Deadlines are
 // for what never comes; they say nothing of how soon it should.
-export const patience = Number(process.env.RINGBENCH_TEST_PATIENCE || 3);
+export const patience = Number(process.env.RINGBENCH_TEST_PATIENCE || 5);
 
 // The factor by which this build shortens times that end by themselves: leases, stalls,
 // periods (common/base/time_scale.h).

@@ -266,7 +266,7 @@ test('a table of many rows holds those in sight, and scrolls to all', LIMIT, asy
 
 test('the map and the lanes follow a run that does not pause', LIMIT, async (t) => {
   const { server, page, open } = await setUp(t);
-  const run = sampleRun({ sizes: [8, 1024], nodes: 20, ranks: 1, repeats: 60 });
+  const run = sampleRun({ sizes: [8, 1024], nodes: 20, ranks: 1, repeats: 300 });
   const rows = run.events.findIndex((event) => event.type === 'result');
   server.add(run, rows);
   await open(`${path}?tab=ranks`);

@@ -7,7 +7,7 @@ import { FakeServer } from './fake_server.mjs';
 
 export const skip = whyNoBrowser() ?? false;
 /* Slow machines say so: everything then may take longer. */
-export const patience = Number(process.env.RINGBENCH_TEST_PATIENCE || 3);
+export const patience = Number(process.env.RINGBENCH_TEST_PATIENCE || 5);
 export const LIMIT = {
   timeout: 120000 * patience,
   skip,
