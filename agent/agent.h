@@ -6,8 +6,8 @@
 #include "agent/config/config.h"
 #include "common/base/error.h"
 
-/* Run until the agent leaves. Returns the exit status; if it is not 0, *err has the
- * reason. The caller has called curl_global_init. */
+/* Run until the agent leaves. Returns the exit status and, unless it is 0, the reason in
+ * *err. The caller has called curl_global_init. */
 int agent_run(const struct agent_config *config, struct error *err);
 
 #endif

@@ -22,7 +22,7 @@ static int run(const struct agent_config *config)
                  config->not_first_by, getenv(config->not_first_by), config->name);
         return 0;
     }
-    /* The write then fails with an error instead. */
+    /* With both signals ignored, a failing write returns an error. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     status = agent_run(config, &err);

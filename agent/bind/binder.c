@@ -110,7 +110,7 @@ static void find_obstacle(const struct binder *binder, const struct command *com
                  "the run sets CUDA_VISIBLE_DEVICES or CUDA_DEVICE_ORDER");
 }
 
-/* Returns "" if there is no such device. */
+/* Return the PCI bus id of the device with this index, "" if it is not known. */
 static const char *bus_id_of(const json_t *devices, int index)
 {
     for (size_t i = 0; i < json_array_size(devices); i++) {

@@ -11,8 +11,8 @@
 
 struct binder;
 
-/* Read the topology, which takes milliseconds. Without one, ranks stay unbound and plans
- * contain that reason. */
+/* Read the topology, which takes milliseconds. Without a topology, ranks stay unbound and
+ * each plan gives the reason. */
 struct binder *binder_create(void);
 void binder_destroy(struct binder *binder);
 

@@ -33,8 +33,8 @@ struct bind_plan {
 
 /* "auto" binds a rank of the host backend to a core and a rank of NCCL to the memory
  * domain of its GPU. It binds no simulated rank. It binds nothing if there are more ranks
- * than cores, a GPU's location is unknown, or there is an obstacle; plan->reason has the
- * cause. Other modes fail with -1 in these cases. Release the plan in any case. */
+ * than cores, a GPU's location is unknown, or there is an obstacle; plan->reason gives
+ * the cause. Other modes fail with -1 in these cases. Release the plan in any case. */
 int bind_plan_make(struct bind_plan *plan, const struct bind_request *request,
                    struct error *err);
 void bind_plan_release(struct bind_plan *plan);

@@ -15,9 +15,10 @@
 #include "common/base/memory.h"
 #include "common/base/time_scale.h"
 
-#define STOP_MS 5000      /* from SIGTERM to SIGKILL */
-#define STACKS_MS 3000    /* for printing stacks, before SIGTERM */
-#define PEERS_MS 500      /* the same on other nodes, whose ranks end when these do */
+#define STOP_MS 5000   /* from SIGTERM to SIGKILL */
+#define STACKS_MS 3000 /* for printing stacks, before SIGTERM */
+/* further time for other nodes to print stacks: ending these ranks ends theirs */
+#define PEERS_MS 500
 #define FLUSH_MS 100      /* output waits this long for more output */
 #define START_NS 10000000 /* time for starting ranks before the loop runs again */
 

@@ -72,8 +72,8 @@ pid_t cgroup_fork(int cgroup)
     return cgroup >= 0 ? -1 : fork();
 }
 
-/* Check by a trial that this process may kill the cgroup and fork into it; each needs its
- * own permission. */
+/* Check by a trial that this process may kill the cgroup and fork into it; each action
+ * needs its own permission. */
 static int check_permissions(int cgroup)
 {
     pid_t pid = faccessat(cgroup, "cgroup.kill", W_OK, 0) ? -1 : cgroup_fork(cgroup);

@@ -64,8 +64,8 @@ static void on_write(uv_write_t *request, int status)
     note_end(stream);
 }
 
-/* Called before the loop waits. One write has all lines of an iteration, so that the
- * agent wakes once for them. */
+/* Called before the loop waits. One write contains all lines of an iteration, so that the
+ * agent wakes only once. */
 static void on_turn(uv_prepare_t *prepare)
 {
     struct event_stream *stream = prepare->data;

@@ -77,8 +77,8 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
         uv_read_stop(stream);
 }
 
-/* Open the pipe for writing, too. It then has no end while processes come and go, and no
- * process blocks in open(). */
+/* Open the pipe for writing, too. The pipe then reports no end of file while processes
+ * come and go, and no process blocks in open(). */
 static int open_path(const char *path, struct error *err)
 {
     int fd;

@@ -29,7 +29,7 @@ struct log_pipe *log_pipe_open(uv_loop_t *loop, const char *path,
                                const struct log_pipe_handlers *handlers,
                                struct error *err);
 
-/* The rank has ended: read what is in the pipe and remove the path. Later output is not
+/* The rank has ended: read the rest of the pipe and remove the path. Later output is not
  * read, so a remaining writer blocks once the pipe is full. */
 void log_pipe_end(struct log_pipe *log);
 

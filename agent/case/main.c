@@ -5,7 +5,7 @@
  * the subreaper of daemonized descendants. It exits when all of them have ended. The
  * first line on standard input is the document (launch.h); each later line is a command:
  * "stop", or "stacks" (collect stacks, then stop). End of input means that the agent is
- * gone, so all processes are killed. Standard output has the events (event_stream.h).
+ * gone, so all processes are killed. Events go to standard output (event_stream.h).
  *
  * If this process is killed, its ranks die by their parent-death signal, and the agent,
  * also a subreaper, kills the rest. A process survives only if both are killed at the

@@ -215,8 +215,8 @@ static bool reap(struct process_tree *tree)
         if (info.si_pid == 0)
             return true;
         child = find_child(tree, info.si_pid);
-        /* Kill the rest of its group while the child is a zombie, because its number
-         * cannot be reused yet. */
+        /* Kill the rest of the child's group while the child is a zombie, because its
+         * number cannot be reused yet. */
         if (child)
             kill(-child->pid, SIGKILL);
         if (wait4(info.si_pid, &status, 0, &usage) != info.si_pid || !child)

@@ -33,7 +33,7 @@ typedef void process_tree_end_fn(void *arg, const char *left);
 struct process_tree *process_tree_create(uv_loop_t *loop, process_tree_end_fn *on_end,
                                          void *arg, struct error *err);
 
-/* The cgroup of the tree's processes, or "" if they have none. */
+/* The cgroup of the tree's processes, or "" without a cgroup. */
 const char *process_tree_cgroup(const struct process_tree *tree);
 
 /* Kill all remaining processes of the tree. */

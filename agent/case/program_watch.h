@@ -44,7 +44,7 @@ void program_watch_activity(struct program_watch *watch);
 void program_watch_fail(struct program_watch *watch, const char *code, const char *text);
 
 /* The program has ended: send `done` if it succeeded or was stopped. Otherwise the event
- * `exit` has the cause. */
+ * `exit` reports the cause. */
 void program_watch_end(struct program_watch *watch, bool is_signal, int number);
 
 #endif

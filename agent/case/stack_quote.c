@@ -64,7 +64,8 @@ bool stack_quote_line(struct stack_quote *quote, const char *line, size_t len)
         quote->has_ended = true;
     else if (quote->threads == 1 && starts(text, "  ")) {
         if (!read_frame(text + 2, name, sizeof(name)))
-            snprintf(name, sizeof(name), "%s", text + 2); /* the reason for no frames */
+            /* not a frame: the reason why there are none */
+            snprintf(name, sizeof(name), "%s", text + 2);
         if (is_informative(name))
             add(quote, name);
     }

@@ -2,7 +2,7 @@
 /* stack_quote.h - the part of a worker's stacks that a failure reason quotes
  *
  * A worker prints its stacks to stderr on request, in the format of
- * agent/worker/base/stacks.h. The quote has the functions of the first thread, from the
+ * agent/worker/base/stacks.h. The quote lists the functions of the first thread, from the
  * innermost outwards. */
 #ifndef RINGBENCH_AGENT_CASE_STACK_QUOTE_H
 #define RINGBENCH_AGENT_CASE_STACK_QUOTE_H

@@ -25,7 +25,7 @@ struct agent_config {
     json_t *labels;    /* object of strings */
     enum log_level log_level;
     /* name of the launcher's variable that shows that another agent of this job offers
-     * the node; NULL: this one offers it */
+     * the node; NULL: this agent offers it */
     const char *not_first_by;
     struct option_list consented;       /* variables that this node additionally allows */
     struct env_list worker_environment; /* variables that workers inherit */

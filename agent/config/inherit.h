@@ -12,8 +12,8 @@
 #include "agent/config/env_list.h"
 #include "common/base/options.h"
 
-/* Whether a variable is inherited. `added` has the administrator's names (--pass-env). An
- * entry PREFIX* adds no variable that looks like a secret. */
+/* Whether a variable is inherited. `added` lists the administrator's names (--pass-env).
+ * An entry PREFIX* adds no variable that looks like a secret. */
 bool inherit_passes(const char *name, const struct option_list *added);
 
 /* Copy the inherited variables of a NULL-terminated environment. A variable that is not

@@ -16,7 +16,7 @@
 #include "common/base/memory.h"
 #include "common/base/time_scale.h"
 
-#define PROGRESS_MS 1000 /* as for workers */
+#define PROGRESS_MS 1000 /* interval of progress events, as for workers */
 
 /* A node's part of the case. */
 struct part {

@@ -436,7 +436,7 @@ int main(int argc, char **argv)
     int result;
 
     log_init("ringbench-sim", LOG_WARN);
-    /* The write then fails with an error instead. */
+    /* With SIGPIPE ignored, a write to a closed connection returns an error. */
     signal(SIGPIPE, SIG_IGN);
     curl_global_init(CURL_GLOBAL_DEFAULT);
     result = fleet_config_load(&config, argc, argv, &err);

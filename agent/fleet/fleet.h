@@ -37,8 +37,8 @@ struct fleet_node;
 const char *fleet_node_name(const struct fleet_node *node);
 struct outbox *fleet_node_outbox(struct fleet_node *node);
 
-/* Send an event of a rank or, with CASE_NO_RANK, of the case. `event` has further keys
- * and is taken. */
+/* Send an event of a rank or, with CASE_NO_RANK, of the case. `event` supplies further
+ * keys and is taken. */
 void fleet_node_send(struct fleet_node *node, const struct case_id *id, int rank,
                      const char *type, json_t *event);
 

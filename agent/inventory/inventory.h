@@ -21,7 +21,8 @@ void inventory_add_nccl(json_t *inventory, const char *root, char *const *enviro
  * Returns whether `backends` has changed. */
 bool inventory_add_probed(json_t *inventory, json_t *backends);
 
-/* Whether an unavailable backend may become available. NCCL counts only with GPUs. */
+/* Whether an unavailable backend may become available. NCCL counts only on a machine with
+ * GPUs. */
 bool inventory_lacks_backend(const json_t *inventory);
 
 /* The parts, for tests. */

@@ -45,8 +45,8 @@ static int type_of(const char *root, const char *dir)
     return number;
 }
 
-/* Bonds and VLANs have the kind of their carrier, Ethernet or InfiniBand. A container's
- * end of a veth pair is virtual. */
+/* A bond or VLAN reports its carrier's kind, Ethernet or InfiniBand. A container's end of
+ * a veth pair is virtual. */
 static const char *kind_of(const char *root, const char *dir)
 {
     char path[FIELDS_PATH_MAX], full[PATH_MAX], type[32] = "";

@@ -51,9 +51,9 @@ static bool cut_to_device(char *path)
 
 /* ---- access control services ---- */
 
-/* PCI Express Base Specification 7.7.11: the extended capability ACS. ACS_REDIRECTS has
- * the bits request redirect, completion redirect and upstream forwarding of its control
- * register. */
+/* PCI Express Base Specification 7.7.11: the extended capability ACS. ACS_REDIRECTS
+ * combines its control register's bits request redirect, completion redirect and upstream
+ * forwarding. */
 #define CAPABILITIES 0x100
 #define ACS 0x000d
 #define ACS_CONTROL 6

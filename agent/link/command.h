@@ -40,7 +40,7 @@ struct command {
     int master_port, world_size, group_rank, group_world_size;
     struct command_rank *ranks;
     size_t n_ranks;
-    int agents_here;    /* agents that share this one's CPUs, including itself */
+    int agents_here;    /* agents that share this agent's CPUs, including itself */
     json_t *env;        /* object of strings and nulls, or NULL */
     json_t *files;      /* object of strings, or NULL */
     const json_t *spec; /* object */

@@ -26,7 +26,7 @@ struct http_client_params {
 };
 
 struct http_reply {
-    int status;           /* 0: no reply, `text` has the reason */
+    int status;           /* 0: no reply; `text` is the reason */
     bool is_hopeless;     /* a retry cannot help, as with an invalid certificate */
     const char *text;     /* libcurl's error, or the detail of the problem document */
     json_t *body;         /* borrowed; NULL if there is none or it is not JSON */

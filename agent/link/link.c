@@ -43,7 +43,7 @@ struct link {
     bool is_wait_logged; /* the wait for a name in use was logged */
     int64_t after;
     int64_t lease_s, poll_s;
-    int64_t name_taken_ns; /* since when another agent holds this one's name; 0: none */
+    int64_t name_taken_ns; /* since when another agent holds this agent's name; 0: none */
 };
 
 static void send_register(struct link *link);

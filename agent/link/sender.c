@@ -12,7 +12,7 @@
 #include "common/base/memory.h"
 #include "common/base/time_scale.h"
 
-#define PROGRESS_MS 200 /* ranks report together, so that one request has all of them */
+#define PROGRESS_MS 200 /* ranks report together: one request carries all reports */
 #define NO_LIMIT INT64_MAX
 
 struct sender {
@@ -55,8 +55,8 @@ void sender_kick(struct sender *sender)
 {
     if (!sender->path || sender->request || sender->is_backing_off)
         return;
-    /* Send in the next iteration of the loop, so that one batch has all events of this
-     * one. */
+    /* Send in the next iteration of the loop, so that one batch carries all events of the
+     * current iteration. */
     uv_timer_start(&sender->timer, on_timer, 0, 0);
 }
 

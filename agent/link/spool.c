@@ -44,7 +44,7 @@ struct spool {
     uint64_t first;  /* the oldest line that is not acknowledged */
     uint64_t stored; /* the first line that is not in the database */
     uint64_t next;   /* the number of the next line */
-    bool has_old;    /* the database also has rows outside `first` to `stored` - 1 */
+    bool has_old;    /* the database also contains rows outside `first` to `stored` - 1 */
     struct buf waiting;
 };
 

@@ -72,7 +72,7 @@ static bool open_counters(const char *folder, const char *sent, const char *rece
     return false;
 }
 
-/* The IBTA's counters have a unit of four bytes. EFA has its own counters. */
+/* The IBTA's counters count units of four bytes. EFA provides its own counters. */
 static bool open_rdma(const char *folder, struct port *port)
 {
     if (open_counters(folder, "counters/port_xmit_data", "counters/port_rcv_data",

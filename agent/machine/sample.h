@@ -15,7 +15,7 @@ struct machine_sample {
     int64_t thermal;  /* number of thermal throttle events */
 };
 
-/* Read the counters for these CPUs ("0,2-3"), which takes some hundred microseconds.
+/* Read the counters for these CPUs ("0,2-3"), which takes a few hundred microseconds.
  * `root` is the prefix of every path, "" for the host itself. */
 void machine_sample_read(const char *root, const char *cpus,
                          struct machine_sample *sample);

@@ -63,7 +63,7 @@ struct case_process {
     uv_pipe_t pipe;
     struct lines lines;
     bool has_greeted; /* its first line is read */
-    bool is_foreign;  /* its first line has another protocol than this build */
+    bool is_foreign;  /* its first line names a protocol other than this build's */
     bool is_read;     /* its output is read to the end */
     bool is_reaped;   /* it has exited */
     bool is_orderly;  /* it exited with status 0 */
@@ -382,8 +382,8 @@ static void send_text(struct case_process *process, char *text)
 
 /* Uses posix_spawn, because this program has threads and fork would copy its page tables.
  * The child gets its own session, so that a terminal's hangup does not reach it. Its
- * environment has only the log level and LD_LIBRARY_PATH, because the agent's may contain
- * secrets. */
+ * environment contains only the log level and LD_LIBRARY_PATH, because the agent's may
+ * contain secrets. */
 static int spawn_program(const struct case_table *table, int socket, pid_t *pid)
 {
     const char *folders = getenv("LD_LIBRARY_PATH");
@@ -551,7 +551,8 @@ static void close_lock(struct case_table *table)
     close(fd);
 }
 
-/* Find the containment as each case process does. */
+/* Report the containment that case processes will get: create a cgroup as they do, then
+ * remove it. */
 static const char *find_containment(void)
 {
     char dir[PATH_MAX];

@@ -70,7 +70,7 @@ void case_process_stop(struct case_process *process, bool with_stacks);
 /* Pause or resume reading events. */
 void case_process_pause(struct case_process *process, bool is_paused);
 
-/* Kill what still runs. No handler is called afterwards. Accepts NULL. */
+/* Kill the processes that still run. No handler is called afterwards. Accepts NULL. */
 void case_process_destroy(struct case_process *process);
 
 #endif

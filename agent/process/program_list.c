@@ -12,7 +12,7 @@
 #include "common/base/memory.h"
 #include "common/spec/config_files.h"
 
-/* Limit of all declarations together. A registration may have 1 MiB. */
+/* Limit of all declarations together in a registration. */
 #define DECLARED_MAX ((size_t)256 * 1024)
 
 struct program_list {

@@ -286,7 +286,7 @@ void supervisor_stop(struct supervisor *supervisor, const struct case_id *id,
         return;
     }
     place = find_ended(supervisor, id);
-    /* The event `gone` is already in the outbox. */
+    /* The outbox already holds the event `gone` of this case. */
     if (place < REMEMBERED &&
         supervisor->ended[place].gone_seq > outbox_acked(supervisor->params.outbox))
         return;

@@ -24,7 +24,7 @@ struct supervisor;
 struct supervisor_params {
     struct case_table *processes;
     struct outbox *outbox;
-    const char *worker_dir; /* has ringbench-worker-BACKEND */
+    const char *worker_dir; /* folder of ringbench-worker-BACKEND */
     const char *case_dir;   /* directory for case files */
     const char *node;
     const struct env_list *environment;  /* variables that workers inherit */
@@ -32,7 +32,7 @@ struct supervisor_params {
     const struct program_list *programs;
     const struct option_list *nccl_libs; /* libraries that a run may name */
     const struct binder *binder;
-    const json_t *inventory; /* has the backends' devices before the first case */
+    const json_t *inventory; /* lists the backends' devices before the first case */
     /* A case has ended here; seq is the number of its event `gone`. */
     void (*on_gone)(void *arg, const struct case_id *id, uint64_t seq);
     void *arg;

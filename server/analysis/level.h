@@ -16,7 +16,7 @@
 #include "server/analysis/stats.h"
 
 #define LEVEL_CONFIDENCE 0.99 /* for all bands of a question together */
-#define LEVEL_RUNS_MIN 5      /* with a common mean; fewer do not show the scatter */
+#define LEVEL_RUNS_MIN 5      /* runs with a common mean; fewer do not show the scatter */
 
 /* Runs that scatter around their own mean. */
 struct level_group {

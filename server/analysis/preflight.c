@@ -146,7 +146,7 @@ struct fact {
     char *what, *text;
     const char *subject; /* borrowed from the inventory */
     size_t node;
-    size_t n_alike;    /* in the first of equal facts: their number; else 0 */
+    size_t n_alike;    /* number of equal facts, set in the first of them; else 0 */
     const char *most;  /* the majority's value; NULL: no problem */
     const char *split; /* the sentence if no value has a majority; or NULL */
 };

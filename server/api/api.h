@@ -37,7 +37,7 @@ struct api {
     bool is_playing;
     unsigned heavy_tasks;                     /* running or queued */
     LIST_HEAD(, live_summary) live_summaries; /* of runs with listening clients */
-    struct task *alone; /* queue of tasks that run one at a time; starts NULL */
+    struct task *alone; /* queue of tasks that run one at a time; NULL at first */
 };
 
 /* Stop the simulated nodes, if any. Accepts every struct api. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* baselines.c - runs that somebody accepted for comparison with others */
+/* baselines.c - requests about baselines: runs that somebody accepted for comparisons */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -26,14 +26,14 @@ enum catchup_step {
     CATCHUP_END   /* everything was sent */
 };
 
-/* after: the last id that the client has. is_over: no live events will come. */
+/* after: the last id that the client received. is_over: no live events will come. */
 void catchup_init(struct catchup *catchup, int64_t after, bool is_over);
 
 /* Call after sending a page of `count` events up to last_id. */
 enum catchup_step catchup_page(struct catchup *catchup, int64_t last_id, uint64_t count);
 
-/* Handle a live event. True: send it now. False: drop it, because a page has or will have
- * it; if *step is CATCHUP_READ, read a page now. */
+/* Handle a live event. True: send it now. False: drop it, because a page contains or will
+ * contain it; if *step is CATCHUP_READ, read a page now. */
 bool catchup_event(struct catchup *catchup, int64_t id, enum catchup_step *step);
 
 /* Call when the live events end. CATCHUP_WAIT: a page is being read, and its end

@@ -279,7 +279,7 @@ static void give(void *arg, const char *value)
     run_set_give(arg, value, strcspn(value, ":"));
 }
 
-/* The first run of a parameter; the values of runs like it must be stored before the
+/* Keep the first run of a parameter: the values of runs like it must be stored before the
  * comparison. */
 static void take_first(void *arg, const char *value)
 {

@@ -208,14 +208,15 @@ static int take_page(struct follower *follower, const struct store_events *page,
 
     if (write_events(follower, page->list, page->n))
         return -1;
-    /* Events up to `asked` that are not of this type are done, too. */
+    /* After an empty page, all events up to `asked` are of other types: none is left to
+     * send. */
     if (page->n == 0 && follower->asked > last_id)
         last_id = follower->asked;
     *step = catchup_page(catchup, last_id, page->n);
     return 0;
 }
 
-/* On a thread of the store. No other thread uses these members meanwhile. */
+/* Runs on a thread of the store; no other thread uses these members at the same time. */
 static int get_page(sqlite3 *db, void *arg, struct error *err)
 {
     struct follower *follower = arg;
@@ -327,7 +328,7 @@ static struct follower *follower_create(struct api *api, struct http_request *re
              api->has_tokens ? "-H \"Authorization: Bearer $TOKEN\" " : "", site,
              follower->run);
     follower->writer = event_writer_create(options->form, run, link, post);
-    if (options->status == 201) /* its creator may want to stop it */
+    if (options->status == 201) /* the run's creator may want to stop it */
         event_writer_say_stop(follower->writer);
     if (options->wants_samples)
         event_writer_want_samples(follower->writer);

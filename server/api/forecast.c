@@ -11,7 +11,7 @@
 #include "server/api/handlers.h"
 #include "server/api/run_set.h"
 
-/* Reply with an answer that has a verdict (taken; NULL with err). */
+/* Reply with an answer that contains a verdict (taken; NULL with err). */
 static int reply(struct task *task, json_t *answer, struct error *err)
 {
     const json_t *verdict = json_object_get(answer, "verdict");

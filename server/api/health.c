@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* health.c - whether the server is alive and ready, and what the client may do; facts for
+/* health.c - the server's health and readiness, the client's rights, and facts for
  * clients */
 #include <string.h>
 

@@ -22,8 +22,8 @@ enum list {
     LIST_SUSPECTS
 };
 
-/* Append items of the list as rows of a table; the layout has the earlier ones. -1 when
- * `out` is full. */
+/* Append items of the list as rows of a table; the layout holds the earlier items. -1
+ * when `out` is full. */
 int lists_append(enum list list, const json_t *items, enum form form,
                  struct columns_layout *layout, struct buf *out);
 

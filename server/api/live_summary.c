@@ -28,7 +28,7 @@ struct summary_listener {
     struct live_summary *live;
     live_summary_text *take;
     void *arg;
-    bool has_all; /* has everything up to the latest summary */
+    bool has_all; /* received everything up to the latest summary */
 };
 
 struct live_summary {
@@ -42,7 +42,8 @@ struct live_summary {
     int64_t since;    /* last event in the latest summary */
     bool is_over;     /* the run has ended, and everything is stored */
     bool has_changed; /* since the latest summary began */
-    bool is_busy;     /* a thread of the store makes a summary and uses: */
+    /* a thread of the store makes a summary and uses the members below */
+    bool is_busy;
 
     json_t *doc; /* the run's, from the scheduler; NULL: read the store */
     bool wants_all, wants_changes, is_last;
@@ -188,8 +189,8 @@ static int make(sqlite3 *db, void *arg, struct error *err)
 
 /* ---- On the loop ---- */
 
-/* The last summary is complete for everybody: in a long series, other points may be kept
- * now. */
+/* Every listener gets the last summary in full: it may keep other points of a long series
+ * than earlier summaries did. */
 static void tell(struct live_summary *live, bool is_failed)
 {
     struct summary_listener *listener = LIST_FIRST(&live->listeners), *next;

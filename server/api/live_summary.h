@@ -10,7 +10,7 @@ struct summary_listener;
 
 /* Receives a Server-Sent Event `summary` as text; NULL if the summary failed. is_last:
  * the run has ended, and the listener is freed. Returns false if it could not take the
- * text: the next one is then complete. */
+ * text: the next summary is then complete. */
 typedef bool live_summary_text(void *arg, const struct buf *text, bool is_last);
 
 /* Call `take` soon with the run's complete summary, then with changes, until the run ends

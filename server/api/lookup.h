@@ -5,7 +5,7 @@
 
 #include "server/api/api.h"
 
-/* Must answer the request; run is borrowed. */
+/* The callback must answer the request; run is borrowed. */
 typedef void lookup_found(struct api *api, struct http_request *request, json_t *run);
 
 /* Find a run (id is copied) and call `found`; answer 404 if there is none. If the client
@@ -13,8 +13,8 @@ typedef void lookup_found(struct api *api, struct http_request *request, json_t 
 void lookup_run(struct api *api, struct http_request *request, const char *id,
                 lookup_found *found);
 
-/* The same, but the document of an unfinished run has only "id". No other thread is
- * needed, because a thousand clients may reconnect at once. */
+/* Like lookup_run(), but the document of an unfinished run contains only "id". No other
+ * thread is needed, because a thousand clients may reconnect at once. */
 void lookup_id(struct api *api, struct http_request *request, const char *id,
                lookup_found *found);
 

@@ -189,7 +189,7 @@ static json_t *facts_of(const struct spec_field *field)
     return json_object();
 }
 
-/* The schema, or the one of its "oneOf", that has "fields". */
+/* The schema itself, or the member of its "oneOf", that contains "fields". */
 static json_t *place_of_fields(json_t *schema)
 {
     json_t *choices = json_object_get(schema, "oneOf"), *choice;
@@ -250,7 +250,7 @@ static void complete_program_rule(json_t *spec)
     json_object_set_new(json_object_get(rule, "then"), "properties", refused);
 }
 
-/* The required members are those of the effective spec of this body. */
+/* Require the members that the effective spec of this body contains. */
 static void complete_effective(json_t *schema, const char *text)
 {
     json_t *body = json_loads(text, 0, NULL), *effective, *value;
@@ -468,7 +468,8 @@ static void add_formats(const struct route_params *route, json_t *responses)
             json_object_set_new(body, route->formats[i].name, json_string("string"));
 }
 
-/* Every operation has the error "default". Those that need a token have 401 and 403. */
+/* Every operation lists the error "default". Operations that need a token also list 401
+ * and 403. */
 static bool has_error(const json_t *operation, const json_t *listed, size_t error)
 {
     int status = atoi(errors[error].status);

@@ -180,7 +180,7 @@ static void set_like(json_t *schema, json_t *source, const json_t *known)
 
 enum place { PLACE_OTHER, PLACE_SCHEMA, PLACE_SCHEMAS, PLACE_MEMBERS };
 
-/* The kind of value that a key of a schema has. */
+/* The kind of value of a schema's key. */
 static enum place place_of(const char *key)
 {
     static const struct {

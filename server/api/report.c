@@ -19,7 +19,7 @@
 
 #define PAGE_EVENTS 2000
 #define EVENT_BYTES_MAX ((size_t)64 << 20)
-/* A larger run's report has its summary instead of its events. Same limit as MANY in
+/* A larger run's report contains its summary instead of its events. Same limit as MANY in
  * run_source.mjs. */
 #define WHOLE_RESULTS_MAX 10000
 #define WHOLE_BYTES_MAX ((size_t)16 << 20)
@@ -43,7 +43,7 @@ static int put_member(struct buf *out, const char *name, const json_t *value)
 }
 
 /* The server's documents of the run's nodes without their devices: the run's machines
- * have these by kind, and they would add megabytes. */
+ * list the devices by kind, and per node they would add megabytes. */
 static json_t *known_nodes(const struct api *api, const json_t *run)
 {
     static const char *const devices[] = {"gpus", "rdma", "net"};
@@ -77,7 +77,7 @@ static int64_t results_of(const json_t *run)
     return count;
 }
 
-/* Write the data before the events or the summary. */
+/* Write the part of the data that precedes the events or the summary. */
 static int begin_data(const char *link, const json_t *nodes, struct buf *data)
 {
     char time[CLOCK_TEXT_MAX];
@@ -122,7 +122,7 @@ static int put_text(struct run_text *writer, const struct store_event *event,
 }
 
 /* Add the run and its events, as data and as text. Returns 1 if there are too many: then
- * the data are unchanged, and the text has the first ones. */
+ * the data are unchanged, and the text contains the first events. */
 static int put_events(sqlite3 *db, const struct task *task, struct run_text *writer,
                       struct buf *data, struct buf *text, struct error *err)
 {

@@ -21,7 +21,7 @@ int report_page_fill(struct buf *out, const char *title, const struct buf *text,
                      const struct buf *data);
 
 /* Append JSON for use in a script element. Only "</" could end the element, so "<" is
- * written as \u003c; JSON has "<" only in strings. */
+ * written as \u003c; JSON contains "<" only in strings. */
 int report_page_put_json(struct buf *out, const char *json, size_t len);
 
 #endif

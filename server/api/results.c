@@ -33,7 +33,7 @@ static int answer_tuner(sqlite3 *db, struct task *task, struct error *err)
 
 /* ---- A page ---- */
 
-/* True if the request has a page's parameter. */
+/* True if the request contains a paging parameter. */
 static bool is_page_asked(const struct results_params *params)
 {
     return params->limit >= 0 || params->after >= 0 || params->case_no >= 0 ||

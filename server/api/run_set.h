@@ -10,7 +10,7 @@
 #define RUN_SET_MAX 128
 
 struct run_set {
-    char ids[RUN_SET_MAX][ID_RUN_LENGTH + 2]; /* a longer id is no run's */
+    char ids[RUN_SET_MAX][ID_RUN_LENGTH + 2]; /* a longer id belongs to no run */
     struct compare_run runs[RUN_SET_MAX];
     size_t n;
 };

@@ -44,7 +44,7 @@ static int list_text(const struct task *task, struct buf *out)
     return buf_append_str(out, "}\n");
 }
 
-/* On the loop, which has the unfinished runs. */
+/* Runs on the loop, which owns the documents of unfinished runs. */
 static int finish_list(struct task *task, struct error *err)
 {
     const struct params_format *format = task->params.run_list.format;

@@ -15,7 +15,7 @@ json_t *spec_request_body(struct http_request *request);
 struct run_spec *spec_request_parse(struct api *api, struct http_request *request,
                                     json_t *body);
 
-/* The same, but adds the problems instead of answering. */
+/* Like spec_request_parse(), but adds the problems instead of answering. */
 struct run_spec *spec_request_check(struct api *api, json_t *body,
                                     struct problems *problems);
 

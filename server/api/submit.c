@@ -111,7 +111,7 @@ static bool is_repeated(struct api *api, struct http_request *request, const cha
 }
 
 /* The store accepts a key once. If it is taken, another request with the key came at the
- * same time, and this one repeats it. */
+ * same time, and this request repeats it. */
 static void on_accepted(void *arg, const struct error *err, const char *run)
 {
     struct submission *submission = arg;

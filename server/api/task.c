@@ -183,7 +183,7 @@ static void on_ready(void *arg, const struct error *err)
         store_do_on(task->api->store, task->thread, do_work, on_worked, task);
 }
 
-/* Wait until the store has everything that the documents show. */
+/* Wait until the store contains everything that the documents show. */
 static void settle(struct task *task)
 {
     bool is_live = task->needs == TASK_SETTLED_RUN && task->run;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* task.h - a request that one function answers on a thread of the store
  *
- * The function has a database connection, the request's parameters and, for a route of a
+ * The function gets a database connection, the request's parameters and, for a route of a
  * run, its document. It reads, computes, and fills in the answer. */
 #ifndef RINGBENCH_SERVER_API_TASK_H
 #define RINGBENCH_SERVER_API_TASK_H
@@ -14,16 +14,16 @@
 #include "server/api/route_params.h"
 #include "server/store/store_work.h"
 
-/* What a task gets of the run {id} in its path. TASK_PACKED_RUN: its document, whose
- * cases may be texts (run_packed.h). TASK_RUN: the document. TASK_SETTLED_RUN: the
- * document and `head`, once the store has everything that the document shows. No such run
- * is a 404. */
+/* The parts of the run {id} in its path that a task gets. TASK_PACKED_RUN: its document,
+ * whose cases may be texts (run_packed.h). TASK_RUN: the document. TASK_SETTLED_RUN: the
+ * document and `head`, once the store contains everything that the document shows. An
+ * unknown run is a 404. */
 enum task_run {
     TASK_NO_RUN,
     TASK_PACKED_RUN,
     TASK_RUN,
     TASK_SETTLED_RUN,
-    TASK_SETTLED_RUNS /* none, but the store has all that `given` shows */
+    TASK_SETTLED_RUNS /* no document, but the store contains all that `given` shows */
 };
 
 struct task {
@@ -88,7 +88,7 @@ void task_start(struct api *api, struct http_request *request,
                 const struct route_params *route, enum task_run needs,
                 enum store_thread thread, task_work *work);
 
-/* The same in two steps. task_create returns NULL after an error answer. */
+/* task_start() in two steps. task_create returns NULL after an error answer. */
 struct task *task_create(struct api *api, struct http_request *request,
                          const struct route_params *route);
 void task_run(struct task *task, enum task_run needs, enum store_thread thread,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trends.c - values of runs over time */
+/* trends.c - GET /trends: values of runs over time */
 #include <stdlib.h>
 #include <string.h>
 

@@ -12,8 +12,8 @@
 #include "server/finding/verdict.h"
 #include "server/render/verdict_text.h"
 
-/* The stored verdict, or the one of a run without checks. A new reference; NULL while the
- * run goes on. */
+/* The stored verdict, or the verdict of a run without checks. A new reference; NULL while
+ * the run goes on. */
 static json_t *verdict_of(const json_t *run)
 {
     json_t *kept = verdicts_find(json_object_get(run, "verdicts"), VERDICT_GATE);

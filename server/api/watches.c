@@ -97,7 +97,7 @@ CHANGE_HANDLER(api_suspect_clear, WATCHES_CLEAR)
 
 /* ---- New watches ---- */
 
-/* The body. */
+/* The body of POST /watches. */
 struct watch_request {
     char *name;
     json_t *spec, *every, *window;
@@ -127,7 +127,7 @@ static const struct spec_fields fields = {
     table, sizeof(table) / sizeof(table[0]),
     "an object such as {\"name\": \"nightly\", \"every\": \"24h\", \"spec\": {}}"};
 
-/* Add the faults that the table does not cover. */
+/* Add the problems that the table does not cover. */
 static void check_request(struct api *api, const struct watch_request *watch,
                           struct problems *problems)
 {

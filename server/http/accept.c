@@ -19,12 +19,12 @@
 /* When less than this part of the limit is free, a connection is closed for each new
  * one. */
 #define HEADROOM 64
-/* How often to look for room before refusing connections. */
+/* Interval and number of attempts to find room before refusing connections. */
 #define RETRY_MS 1
 #define RETRIES_MAX 100
 
-/* A connection that waits for its TLS handshake. Addresses with few of these go first, so
- * that nobody waits behind another address's thousand connections. */
+/* A connection that waits for its TLS handshake. Addresses with few waiting connections
+ * go first, so that nobody waits behind another address's thousand connections. */
 struct handshake {
     int fd;
     unsigned address, rank;

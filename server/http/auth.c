@@ -143,7 +143,7 @@ void http_auth_destroy(struct http_auth *auth)
     free(auth);
 }
 
-/* The roles of a token on all lines that have it, and its user's name. Every entry is
+/* The roles of a token on all lines that contain it, and its user's name. Every entry is
  * compared over its whole size, so that the time taken reveals nothing about a guess. */
 static unsigned token_roles(const struct http_auth *auth, const char *token,
                             const char **name)

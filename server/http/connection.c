@@ -9,8 +9,8 @@
 #include "common/base/memory.h"
 #include "server/http/internal.h"
 
-/* From accept to the first line of a request: with TLS including its handshake, and
- * without TLS. */
+/* Time from accept to the first line of a request: with TLS, including its handshake, and
+ * without. */
 #define FIRST_REQUEST_TLS_MS 10000
 #define FIRST_REQUEST_MS 30000
 #define NEVER_MS (UINT64_MAX / 2)

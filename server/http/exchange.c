@@ -13,8 +13,8 @@
 #include "server/http/internal.h"
 #include "server/http/origin.h"
 
-/* Time from a request's first line to its end: this, plus a second per so many bytes of
- * body. */
+/* Time from a request's first line to its end: REQUEST_MS, plus a second per
+ * BODY_BYTES_PER_S bytes of body. */
 #define REQUEST_MS 30000
 #define BODY_BYTES_PER_S (32 * 1024)
 /* An idle connection is kept this long. */

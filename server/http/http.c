@@ -23,7 +23,7 @@
 #define DEFAULT_UNREAD ((size_t)64 << 20)
 /* A connection keeps this memory for life; it holds the headers of a request and of its
  * answer. The library's default of 32 KiB costs four times as much per parked agent.
- * Headers may have about 7.9 KB; beyond that the library answers 431. */
+ * Headers may take about 7.9 KB; beyond that the library answers 431. */
 #define CONNECTION_MEMORY 8192u
 #define IDLE_TIMEOUT_S 60u
 #define BACKLOG 4096 /* after a restart all agents connect at once, twice each */
@@ -33,9 +33,10 @@
 #define CLOSE_TICK_MS 20
 #define SWEEP_MS 1000
 #define UNREAD_SWEEPS 5
-/* When the library resumes a connection, it scans all suspended ones of the thread. */
+/* Several threads, because the library scans all suspended connections of a thread to
+ * resume one. */
 #define THREADS 4
-/* Connections that were evicted but that the library has not closed yet. */
+/* Allowance for evicted connections that the library has not closed yet. */
 #define ENDING 1024u
 
 static void on_wake(uv_async_t *wake)
@@ -81,7 +82,8 @@ static void on_handle_closed(uv_handle_t *handle)
         closed(arg);
 }
 
-/* Called when nothing is suspended: every request is answered, and streams have ended. */
+/* Called when no connection is suspended: every request is answered, and streams have
+ * ended. */
 static void stop(struct http_server *server)
 {
     MHD_stop_daemon(server->mhd);
@@ -201,8 +203,8 @@ static struct MHD_Daemon *call_start(struct http_server *server,
                      (server->is_tls ? MHD_USE_TLS | MHD_USE_POLL_INTERNAL_THREAD
                                      : MHD_USE_EPOLL_INTERNAL_THREAD);
 
-    /* The server has a limit of its own. This one is never reached, however connections
-     * are spread over the threads. */
+    /* The server enforces its own limit. The library's limit is never reached, however
+     * connections are spread over the threads. */
     return MHD_start_daemon(
         flags, 0, NULL, NULL, exchange_handle, server, MHD_OPTION_EXTERNAL_LOGGER,
         on_library_message, server, MHD_OPTION_THREAD_POOL_SIZE, (unsigned)THREADS,

@@ -21,8 +21,8 @@ struct http_server;
 struct http_request;
 struct http_stream;
 
-/* What a client must be allowed to do, weakest first. ROLE_AGENT and ROLE_OPERATOR
- * include viewing but not each other. */
+/* The right that a route requires of its client, weakest first. ROLE_AGENT and
+ * ROLE_OPERATOR include viewing but not each other. */
 enum http_role { ROLE_NONE, ROLE_VIEWER, ROLE_OPERATOR, ROLE_AGENT };
 
 /* A handler owes exactly one answer: a reply or a stream, now or later. It owes one even
@@ -100,10 +100,10 @@ struct http_counters {
 };
 void http_server_counters(struct http_server *server, struct http_counters *out);
 
-/* Stop: unanswered requests get 503, streams end. The `gone` of both runs before this
- * returns; a stream's may still write or abort. Clients have a second to receive
- * what is queued. `closed` (may be NULL) runs on the loop when every handle is closed and
- * the server is freed. */
+/* Stop: unanswered requests get 503, streams end. The `gone` callbacks of requests and
+ * streams run before this returns; a stream's callback may still write or abort. Clients
+ * have a second to receive what is queued. `closed` (may be NULL) runs on the loop when
+ * every handle is closed and the server is freed. */
 void http_server_close(struct http_server *server, void (*closed)(void *arg), void *arg);
 
 /* ---- The request ----
@@ -153,7 +153,7 @@ void http_reply_empty(struct http_request *request, int status);
 void http_reply_problem(struct http_request *request, int status,
                         const struct problems *problems, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* Maps error codes to statuses, the only place that does. */
+/* The only place that maps error codes to statuses. */
 void http_reply_error(struct http_request *request, const struct error *err);
 
 /* Begin a response of unknown length, which ends the request. The stream lives until

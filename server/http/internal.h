@@ -40,7 +40,7 @@ struct watch {
 /* Lives as long as the library's connection. */
 struct http_connection {
     struct http_server *server;
-    struct certificate *certificate; /* NULL: the one of the start, or no TLS */
+    struct certificate *certificate; /* NULL: the certificate given at start, or no TLS */
     int fd;
     bool has_sent_line; /* it has sent a request's first line */
     bool is_waiting;    /* it is in server->waiting */
@@ -83,7 +83,7 @@ struct http_reply_header {
 struct http_request {
     struct http_server *server;
     struct exchange *exchange; /* NULL: the server has answered instead */
-    char method[32];           /* may be cut: no route has a longer one */
+    char method[32];           /* may be cut: no route uses a longer method */
     struct router_match match;
     const struct static_file *file;
     struct target target;
@@ -165,7 +165,8 @@ struct http_server {
     http_token_check *is_agent_token;
     void *token_check_arg;
     struct http_request_list handled, turns;
-    unsigned texts_left; /* of `turns`, in this turn of the loop */
+    /* answers of `turns` that this turn of the loop may still send */
+    unsigned texts_left;
     TAILQ_HEAD(, http_stream) streams;
     uint64_t close_deadline_ms;
     void (*closed)(void *arg);
@@ -189,7 +190,7 @@ struct http_server {
     TAILQ_HEAD(, http_linger) lingers;
     unsigned n_lingers, n_exchanges, n_evicted;
     TAILQ_HEAD(, http_stream) due;    /* to be resumed in the next turn */
-    TAILQ_HEAD(, http_stream) unread; /* the one read longest ago is first */
+    TAILQ_HEAD(, http_stream) unread; /* by last read, oldest first */
     unsigned tick;                    /* calls of send_tick */
     struct http_counters counters;
 };
@@ -207,7 +208,7 @@ struct http_connection *connection_of(struct MHD_Connection *mhd);
 /* Set a deadline for the client's next input. The connection keeps its place among the
  * waiting ones. */
 void connection_wait(struct http_connection *connection, uint64_t ms);
-/* The same, but the connection goes to the end of the waiting ones. */
+/* Like connection_wait(), but the connection goes to the end of the waiting ones. */
 void connection_wait_anew(struct http_connection *connection, uint64_t ms);
 /* The client has an answer to read, or has just read part of it. Only the library has a
  * deadline for that, but the connection may be evicted. */
@@ -222,7 +223,7 @@ void connection_sweep(struct http_server *server);
 int watches_start(struct http_server *server, struct error *err);
 void watch_start(struct http_server *server, struct watch *watch);
 void watch_stop(struct http_server *server, struct watch *watch);
-/* Read and drop what the client still sends, on a copy of the socket, for some seconds.
+/* Read and drop further bytes from the client, on a copy of the socket, for some seconds.
  * Closing with unread input makes the kernel reset the connection, and the client loses
  * the answer. */
 void linger_start(struct http_server *server, int fd);
@@ -246,8 +247,8 @@ void serve_no_more(struct http_server *server);
 
 /* request.c */
 void request_free(struct http_request *request);
-/* The server has answered instead of the handler, and may be freed before the handler
- * answers. */
+/* Detach the request from the server, which has answered instead of the handler and may
+ * be freed before the handler answers. */
 void request_detach(struct http_request *request);
 
 /* reply.c */

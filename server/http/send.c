@@ -3,7 +3,8 @@
  * bytes, which the library's threads empty.
  *
  * All queues together have a limit. Beyond it, the client that has read nothing for
- * longest is dropped, so that a client that never reads goes before those that do. */
+ * longest is dropped, so that a client that never reads is dropped before one that reads
+ * slowly. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>

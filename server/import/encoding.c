@@ -112,7 +112,7 @@ static json_t *printed(const char *line, size_t len)
 static void from_json_lines(char **text, size_t *len)
 {
     const char *at = *text, *end = at + *len;
-    /* JSON is longer than its text. */
+    /* a JSON line is longer than the text in it, so the result fits */
     char *out = memory_zeroed(*len + 1, 1, "an imported file");
     size_t n = 0;
 

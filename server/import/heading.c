@@ -108,7 +108,7 @@ void heading_line(struct heading *heading, const char *line)
         heading->is_title_weak = !is_decorated;
     } else
         snprintf(heading->last, HEADING_SIZE, "%s", is_short(copy) ? copy : "");
-    if (!strchr(copy, '=')) /* as in most lines of a training's output */
+    if (!strchr(copy, '=')) /* no setting, as in most lines of a training's output */
         return;
     for (char *word = strtok_r(copy, " \t", &save); word;
          word = strtok_r(NULL, " \t", &save)) {
@@ -126,8 +126,8 @@ void heading_line(struct heading *heading, const char *line)
 
 /* ---- repeats ---- */
 
-/* Matches numbers of repeats and jobs, and times, which differ between headings of the
- * same setting. */
+/* Matches times and the numbers of repeats and jobs, because headings of the same setting
+ * differ in them. */
 static const char left_out[] =
     "\\<(run|iteration|iter|repeat|repetition|rep|trial|round|attempt|pass|loop|test|"
     "sample|job|no\\.|i=)[ .:=#_-]*[0-9]+( *(/|of) *[0-9]+)?"

@@ -19,8 +19,8 @@
 #define RATIO_FROM_GBS 1.0
 #define RATIO_TOLERANCE 0.02
 #define ROUNDING_GBS 0.006
-#define ROW_LENGTH_MIN 8 /* minimum before an interrupting line of NCCL */
-#define ROUNDING 0.005   /* of times, which may have three digits only */
+#define ROW_LENGTH_MIN 8 /* minimum length of a row that a line of NCCL interrupts */
+#define ROUNDING 0.005   /* of times, which may be printed with only three digits */
 
 /* The length of a prefix of srun -l ("0: ") or mpirun --tag-output ("[1,0]<stdout>:").
  * The readers skip other prefixes; these two are removed from headings, too. */
@@ -64,7 +64,7 @@ struct readers {
 };
 
 /* Pass a line to the readers: NUL-terminated, and up to a line of NCCL that interrupts
- * it. Lines that are NCCL's altogether are skipped. */
+ * it. Lines that consist only of NCCL's log are skipped. */
 static int take_line(struct readers *readers, struct import_line *line, const char *text,
                      size_t len, struct error *err)
 {
@@ -88,7 +88,7 @@ static int take_line(struct readers *readers, struct import_line *line, const ch
     memcpy(whole, text, n);
     whole[n] = '\0';
     line->text = whole;
-    /* ends of lines in JSON, CSV or a table */
+    /* drop the ends of lines in JSON, CSV or a table */
     while (n > 0 && strchr(" \r\"',|", text[n - 1]))
         n--;
     split(line, text, n);
@@ -367,9 +367,9 @@ static bool has_doubled_rows(const struct import_table *table)
     "The benchmark was built without MPI: build nccl-tests with MPI=1, start it by the " \
     "mpirun or srun --mpi of that MPI, and import that"
 
-/* Each world has one rank 0. A call that failed and was repeated has no rows the first
- * time. Worlds that print concurrently have every row and every closing line twice. If
- * one prints its head among another's rows, the table is in pieces. */
+/* Each world lists one rank 0. A call that failed and was repeated printed no rows the
+ * first time. Worlds that print concurrently print every row and every closing line
+ * twice. If one prints its head among another's rows, the table is in pieces. */
 static int check_worlds(const struct import *import, struct error *err)
 {
     const struct import_table *named = NULL;
@@ -398,8 +398,8 @@ static int check_worlds(const struct import *import, struct error *err)
                      listed == worlds ? "" : "s", listed);
 }
 
-/* The user's number of ranks counts. A list may be truncated, but has no ranks too
- * many. */
+/* The user's number of ranks takes precedence. A list may be truncated, but never
+ * contains too many ranks. */
 static int settle_ranks(struct import_table *table, int ranks, struct error *err)
 {
     int listed = table->ranks_from > table->ranks ? table->ranks_from : table->ranks;
@@ -488,8 +488,8 @@ int import_settle(struct import *import, const struct import_hints *hints,
     return 0;
 }
 
-/* A weak heading may be unrelated output: it makes a difference only if both tables have
- * one. */
+/* A weak heading may be unrelated output, so it does not distinguish a table from one
+ * without a heading. */
 static bool has_other_heading(const struct import_table *a, const struct import_table *b)
 {
     if ((a->is_weak && !*b->heading) || (b->is_weak && !*a->heading))

@@ -58,7 +58,7 @@ enum {
 };
 struct import_setting {
     const char *label;  /* before the number in nccl-tests' text */
-    const char *name;   /* name in its JSON */
+    const char *name;   /* name in nccl-tests' JSON */
     const char *parent; /* parent of the run spec's field, or NULL */
     const char *field;
     long least; /* smaller numbers are not put into the run spec */

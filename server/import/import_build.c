@@ -14,7 +14,7 @@
 #include "common/base/memory.h"
 #include "common/spec/collective.h"
 
-#define WHAT "an imported file" /* names the allocation when memory is out */
+#define WHAT "an imported file" /* named in the out-of-memory message */
 
 static struct import_table *last(struct import *import)
 {
@@ -93,8 +93,8 @@ int import_add_row(struct import *import, const struct import_row *row, struct e
     return 0;
 }
 
-/* The host's last node. NULL if this rank has the device with which that node began: then
- * a further node begins. */
+/* Find the host's last node. Returns NULL if this rank uses the device with which that
+ * node began, because a further node of the same name then begins. */
 static struct import_node *node_of(struct import_table *table, const char *host,
                                    const char *bus, size_t *n_alike)
 {

@@ -41,8 +41,8 @@ void import_drop_words(struct import_line *line, size_t n);
 /* A data type by its name in nccl-tests or rccl-tests; -1: unknown. */
 int import_dtype(const char *word);
 
-/* The place of a count in a word, after a prefix that a launcher put directly before it;
- * or NULL. */
+/* The start of a count in a word, after a prefix that a launcher attached; NULL if there
+ * is none. */
 char *import_count_in(char *word, uint64_t *value);
 
 /* Set the device of the last table's ranks, if it is not set yet. */
@@ -73,12 +73,12 @@ struct nccl_text {
     size_t half;       /* columns of a placement */
     size_t behind;     /* words after the placements */
     bool is_delta;     /* the last column is a difference, not a number of elements */
-    bool has_cpu_time; /* instead of the time */
+    bool has_cpu_time; /* rows contain the CPU time instead of the elapsed time */
     bool is_in_rows;   /* between the columns' names and the end */
     struct heading heading;
 };
 void nccl_text_init(struct nccl_text *reader, struct import *import);
-/* is_broken: a line of NCCL's log interrupts this one. */
+/* is_broken: a line of NCCL's log interrupts the line. */
 int nccl_text_line(struct nccl_text *reader, struct import_line *line, bool is_broken,
                    struct error *err);
 

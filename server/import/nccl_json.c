@@ -115,7 +115,8 @@ static int take_result(struct import *import, size_t index, const json_t *item,
     return 0;
 }
 
-/* The list has the first device of each process (util.cu, writeDeviceReport). */
+/* The list contains only the first device of each process (util.cu,
+ * writeDeviceReport). */
 static int take_devices(struct import *import, const json_t *config, struct error *err)
 {
     const json_t *devices = json_object_get(config, "devices"), *device;

@@ -17,7 +17,7 @@
 #include "server/import/nccl_jobs.h"
 #include "server/import/torch_log.h"
 
-#define WHAT "an imported log" /* names the allocation when memory is out */
+#define WHAT "an imported log" /* named in the out-of-memory message */
 #define PORTS_MAX 64
 #define LINE_SIZE 200
 #define JOBS_MAX 64 /* jobs that are judged */
@@ -233,7 +233,7 @@ static void say_odd_nodes(const struct ncclog_set *set, json_t *out)
     json_decref(hosts);
 }
 
-/* Insert a first verdict that some processes were left out. */
+/* Insert a verdict at the front: some processes were left out. */
 static void say_left_out(const struct ncclog_set *set, json_t *out)
 {
     struct finding finding = finding_begin();
@@ -266,7 +266,7 @@ static json_t *nodes_by_rank(const struct file_logs *file, long *n_ranks)
     return nodes;
 }
 
-/* Put PyTorch's verdicts first: they tell why the job failed. */
+/* Put PyTorch's verdicts first, because they explain why the job failed. */
 static void add_torch(const struct torch_log *torch, const json_t *nodes, long n_ranks,
                       json_t *out)
 {

@@ -28,7 +28,8 @@ static struct import_table *table_of(const struct nccl_text *reader)
     return import->n_tables ? &import->tables[import->n_tables - 1] : NULL;
 }
 
-/* The table for a line above the rows; a new one if the last has rows. */
+/* The table for a line above the rows: a new one if the last table has ended or contains
+ * rows. */
 static struct import_table *open_table(struct nccl_text *reader, struct error *err)
 {
     struct import_table *table = table_of(reader);
@@ -180,7 +181,7 @@ static int take_end(struct nccl_text *reader, struct import_line *line, struct e
 static const struct {
     const char *mark;
     int (*take)(struct nccl_text *reader, struct import_line *line, struct error *err);
-    bool is_first; /* is above the columns */
+    bool is_first; /* the line is above the columns' names */
 } headers[] = {
     {"nccl-tests version", take_version, true},
     {"rccl-tests version", take_version, true},
@@ -251,7 +252,7 @@ static const char *read_row(const struct nccl_text *reader,
     if (fault)
         return fault;
     rows[1] = rows[0];
-    /* A traced row has only the in-place half. */
+    /* A traced row contains only the in-place half. */
     rows[0].in_place = *n == 1;
     rows[1].in_place = true;
     for (size_t i = 0; i < *n; i++)

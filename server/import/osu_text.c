@@ -180,7 +180,8 @@ int osu_text_line(struct osu_text *reader, struct import_line *line, struct erro
     if (title < line->n_words) {
         bool has_hash = title > 0 && strchr(line->words[title - 1], '#');
 
-        /* A prefix attached to the hash is attached to the sizes, too. */
+        /* A prefix attached to "#" is also attached to the sizes, so it is no word of its
+         * own. */
         reader->behind = title - has_hash;
         return take_title(reader, line, title, err);
     }

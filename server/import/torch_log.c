@@ -24,7 +24,7 @@
 #define RANKS_SIZE 160  /* size of a text that lists ranks */
 #define TIMEOUTS_TOLD 6 /* maximum of operations in a sentence about timeouts */
 #define MARK " (imported)"
-#define WHAT "PyTorch's log" /* names the allocation when memory is out */
+#define WHAT "PyTorch's log" /* named in the out-of-memory message */
 
 /* The last reported state of a rank in a group. -1: unknown. */
 struct torch_rank {
@@ -53,7 +53,7 @@ void torch_log_release(struct torch_log *log)
 
 /* ---- Lines ---- */
 
-/* The number after the first label that has one; -1 if there is none. */
+/* The number after the first label that is followed by one; -1 if there is none. */
 static long number_of(const char *text, const char *const *labels)
 {
     for (; *labels; labels++) {
@@ -178,7 +178,7 @@ static const char *without_label(const char *text)
     return text;
 }
 
-/* Parse "Last error:", which has NCCL's error in the same or the next line. */
+/* Parse "Last error:". NCCL's error follows in the same or the next line. */
 static bool take_error(struct torch_log *log, const char *text)
 {
     const char *last = strstr(text, "Last error:");
@@ -242,7 +242,7 @@ struct group {
     const char *name;
     const json_t *nodes;
     long n_ranks; /* in the job; 0: unknown */
-    /* before PyTorch 2.3, ranks do not report what they enqueued */
+    /* ranks report timeouts only: before PyTorch 2.3 they do not report enqueued work */
     bool has_timeouts_only;
     long work; /* the latest operation that a rank waits for */
     const char *op;
@@ -284,7 +284,7 @@ static void list_ranks(long *ranks, size_t n, char *out, size_t size)
     }
 }
 
-/* NULL if the log has no line of the rank. */
+/* NULL if the log contains no line of the rank. */
 static json_t *node_of(const struct group *group, long rank)
 {
     char key[24];
@@ -316,8 +316,8 @@ static void put_ranks(struct finding *finding, const struct group *group, long *
         finding_name(finding, json_string_value(node_of(group, ranks[i])));
 }
 
-/* Find ranks that NCCL's log has but that reported nothing. Ranks outside NCCL's log may
- * have written another log. */
+/* Find ranks that NCCL's log contains but that reported nothing. Other ranks may have
+ * written another log. */
 static size_t find_silent(const struct group *group, long *out, size_t max)
 {
     bool *has = memory_zeroed((size_t)group->n_ranks + 1, sizeof(*has), WHAT);
@@ -396,7 +396,7 @@ static long highest_enqueued(const struct group *group, bool of_behind)
     return most;
 }
 
-/* Set the ranks that wait, because others hold them up or none stands out. */
+/* Set the ranks that wait: other ranks hold them up, or no rank stands out. */
 static void put_waiting(struct finding *finding, const struct group *group, long *ranks,
                         size_t n)
 {
@@ -518,7 +518,8 @@ static bool has_line(const json_t *verdict, const char *text)
     return false;
 }
 
-/* True if a verdict of NCCL's log, which names the process, has this error already. */
+/* True if a verdict of NCCL's log already quotes this error; that verdict names the
+ * process. */
 static bool is_told(const json_t *verdicts, const char *text)
 {
     for (size_t i = 0; i < json_array_size(verdicts); i++)

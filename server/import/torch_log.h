@@ -22,7 +22,7 @@ struct torch_log {
     struct torch_error *errors;
     size_t n_errors, errors_capacity;
     long rank;    /* rank of the error being read; -1: unknown */
-    int to_error; /* lines left to search for it */
+    int to_error; /* lines left to search for the error */
     int is_next;  /* the next line is the error */
 };
 

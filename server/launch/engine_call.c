@@ -200,7 +200,8 @@ static void on_end(struct engine_call *call, int status)
 {
     char why[100] = "";
 
-    call->is_late = call->is_late && status != 0; /* else it ended before it was killed */
+    /* with status 0 the command ended before it was killed */
+    call->is_late = call->is_late && status != 0;
     if (call->is_late)
         snprintf(why, sizeof(why), "took too long and was killed");
     else if (WIFSIGNALED(status))

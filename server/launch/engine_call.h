@@ -18,7 +18,7 @@
 /* Texts are the first 4 KiB of the output, as UTF-8 without white space at the ends. */
 struct engine_answer {
     bool has_failed; /* by its status, a signal or the time limit */
-    /* it exceeded the time limit, but may have had its effect */
+    /* the command exceeded the time limit, but may have taken effect */
     bool is_late;
     const char *why;           /* the reason of the failure */
     const char *text;          /* standard output, several lines */
@@ -55,7 +55,7 @@ struct engine_call *engine_call_start(struct engine_calls *calls,
  * more. Returns the beginning of the result. */
 const char *engine_text_clean(char *text, size_t len, bool has_lines);
 
-/* The same for a command without a launcher, with a time limit. */
+/* engine_call_start() for a command without a launcher, with a time limit. */
 struct engine_call *engine_call_run(struct engine_calls *calls, int64_t limit_ms,
                                     char **argv, char **env, int64_t now_ms,
                                     engine_answered *done, void *arg, struct error *err);

@@ -145,7 +145,6 @@ static struct store_write *job_row(const struct job *job)
     return write;
 }
 
-/* Store the job's current state. */
 static void job_keep(const struct job *job)
 {
     store_submit(job->jobs->store, job_row(job), true, NULL, NULL);
@@ -262,7 +261,7 @@ static bool is_id(const char *id, size_t len)
     return len > 0 && len < sizeof(((struct job *)0)->engine_id);
 }
 
-/* Another job that has the same id. */
+/* Another live job of the same launcher with this engine id. */
 static const struct job *find_owner(const struct job *job, const char *id, size_t len)
 {
     const struct job *other;
@@ -436,7 +435,7 @@ static void on_answer(void *arg, const struct engine_answer *answer)
 
     job->call = NULL;
     job->due_at = job_now(job);
-    if (!job_is_alive(job)) /* given up */
+    if (!job_is_alive(job)) /* the job was given up */
         return;
     handlers[job->command](job, answer);
     is_soon = job->command == LAUNCHER_START || (!had_id && job->engine_id[0]) ||
@@ -522,7 +521,6 @@ void job_call(struct job *job, enum launcher_command command)
         be_unnamed(job, launcher, job->reason, true);
 }
 
-/* The job has been stored, or could not be. */
 static void on_stored(void *arg, const struct error *err,
                       const struct store_event *events, size_t n_events)
 {
@@ -530,13 +528,13 @@ static void on_stored(void *arg, const struct error *err,
     char why[JOB_WORDS_MAX];
 
     (void)events, (void)n_events;
-    if (!job->jobs) { /* closed meanwhile */
+    if (!job->jobs) { /* the list was closed meanwhile */
         job_free(job);
         return;
     }
     job->phase = JOB_BEGUN;
     if (!job_is_alive(job)) {
-        job_keep(job); /* stopped meanwhile */
+        job_keep(job); /* the job was stopped meanwhile */
     } else if (err) {
         snprintf(why, sizeof(why), "it could not be stored: %.120s", err->text);
         enter(job, JOB_ENDED, why);
@@ -544,7 +542,7 @@ static void on_stored(void *arg, const struct error *err,
         enter(job, JOB_ENDED, "its launcher was removed");
     } else {
         job_call(job,
-                 /* at once: a killed server would not know of the start */
+                 /* start at once: a killed server would not know of the start */
                  LAUNCHER_START);
     }
 }

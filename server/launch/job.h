@@ -59,7 +59,7 @@ struct job {
     int64_t created_ms, started_ms, ended_ms;
     int64_t started_at;        /* started_ms in the loop's time */
     int64_t begun_at;          /* when the latest command began */
-    int64_t may_come_until_at; /* until then, its start may still have an effect */
+    int64_t may_come_until_at; /* until then, its start may still create the job */
     int64_t stopped_at;        /* when the engine accepted a stop; 0: not yet */
     int64_t held_until_at;     /* kept until then for a follow-up of its run */
     int64_t awaited_until_at;  /* until then, somebody waits for its state */
@@ -127,11 +127,11 @@ json_t *job_json(const struct job *job);
 
 /* ---- A job's life cycle ---- */
 
-/* Do what is due except commands: handle a removed launcher and the end of the job's
- * hours, and start the job when the launcher has room. */
+/* Do the work that is due, except commands: handle a removed launcher and the end of the
+ * job's hours, and start the job when the launcher has room. */
 void job_tick(struct job *job);
 
-/* True if a command is due; the next command; run it. */
+/* Whether a command is due, which command is next, and its execution. */
 bool job_is_due(const struct job *job);
 enum launcher_command job_next_command(const struct job *job);
 void job_call(struct job *job, enum launcher_command command);

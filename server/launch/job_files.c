@@ -16,7 +16,7 @@
 
 enum job_file { TOKEN_FILE, CA_FILE, OUTPUT_FILE, JOB_FILES };
 
-/* none: the value if the job has no such file. Commands do not accept an empty value. */
+/* none: the value if the job lacks the file. Commands do not accept an empty value. */
 static const struct {
     const char *name, *suffix, *none;
 } files[JOB_FILES] = {
@@ -49,7 +49,7 @@ static int write_file(const char *path, const char *content, struct error *err)
     FILE *file;
     int fd;
 
-    unlink(path); /* left by a server that was killed before it stored the job */
+    unlink(path); /* may be left by a server that was killed before it stored the job */
     fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     file = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (!file || fprintf(file, "%s\n", content) < 0 || fclose(file))

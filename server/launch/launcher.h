@@ -43,8 +43,8 @@ struct launcher {
     /* matches STATUS's output if the job waits for something that needs intervention; or
      * NULL */
     struct safe_regex *stuck;
-    /* their first groups in STATUS's output are the state and the reason; NULL: the first
-     * word, the first line */
+    /* patterns whose first groups in STATUS's output are the state and the reason; NULL:
+     * the first word, the first line */
     struct safe_regex *word, *reason;
     json_t *states;             /* object: words of the engine -> names of job states */
     json_t *who;                /* users who may use it; NULL: all */

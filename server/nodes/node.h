@@ -19,7 +19,7 @@
 #define HASH_FUNCTION HASH_FNV
 #include <uthash.h>
 
-/* "a-" and a UUID: an id from another server, or from this one before a restart, must
+/* "a-" and a UUID: an id from another server, or from this server before a restart, must
  * never match an agent here. */
 #define NODE_AGENT_LENGTH (2 + ID_UUID_LENGTH)
 
@@ -71,7 +71,7 @@ struct node {
     /* reported by its last poll: its disk has no room for events, and its ranks wait */
     bool is_spool_full;
     bool was_refused; /* a batch was refused, and that was logged */
-    bool has_clock;   /* it has reported its time: */
+    bool has_clock;   /* the agent has reported its time, so ahead_ms is set */
     int64_t ahead_ms; /* its clock minus the server's */
     struct node_occupant *occupants;
     size_t n_occupants;
@@ -111,7 +111,7 @@ struct node_registration {
 };
 
 /* Register a node or resume its session, regardless of an earlier owner of the name (see
- * node_claim.h). *is_new: the boot is another one. */
+ * node_claim.h). *is_new: the boot was not registered before. */
 struct node *node_register(struct node_registry *registry,
                            const struct node_registration *registration,
                            struct clock_time now, bool *is_new);
@@ -121,7 +121,7 @@ void node_remove(struct node_registry *registry, struct node *node);
 
 void node_seen(struct node *node, struct clock_time now);
 
-/* Ignore that much of the node's silence. */
+/* Ignore `ns` nanoseconds of the node's silence. */
 void node_excuse(struct node *node, int64_t ns);
 
 /* Queue a command (stolen; "seq" is added) and wake the poll. */
@@ -134,7 +134,7 @@ void node_poll(struct node *node, int64_t after, int64_t until_ns, node_commands
 /* Answer the poll, if there is one, with the queued commands or NULL. */
 void node_poll_end(struct node *node);
 
-/* Occupants. node_vacate gets the attempt that ended; false: it did not occupy the
+/* Add and remove an occupant. node_vacate returns false if the attempt did not occupy the
  * node. */
 void node_occupy(struct node *node, const char *run, int case_no, int attempt,
                  bool shared);

@@ -49,7 +49,7 @@ void conditions_text_take(struct conditions_text *text, const json_t *event)
     const char *node = json_get_str(event, "node", "?");
     const json_t *bind = json_object_get(event, "bind");
 
-    /* A node's last conditions, which alone have a duration, repeat its binding. */
+    /* A node's last conditions repeat its binding. Only they contain a duration. */
     if (bind && !json_object_get(event, "seconds"))
         take_bind(text, node, bind);
     take_notes(text, node, json_object_get(event, "notes"));

@@ -239,7 +239,7 @@ static void set_length(struct tcpstore_kv *kv, struct tcpstore_entry *entry, siz
 int tcpstore_entry_set(struct tcpstore_kv *kv, struct tcpstore_entry *entry,
                        struct tcpstore_slice value)
 {
-    /* Release memory after a much longer value. */
+    /* Reallocate if the earlier value was much longer, to release its memory. */
     bool is_fit = entry->value && entry->value->users == 1 &&
                   value.len <= entry->capacity && entry->capacity / 4 <= value.len + 16;
 

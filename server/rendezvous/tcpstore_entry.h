@@ -59,8 +59,9 @@ static inline int tcpstore_refuse(struct tcpstore_kv *kv, enum tcpstore_refusal 
 int tcpstore_check_room(struct tcpstore_kv *kv, const struct tcpstore_id *id,
                         size_t bytes);
 
-/* Both count as a use of the key. tcpstore_find_or_add returns NULL when a limit is
- * reached. Pass an entry without value, queue and wait to tcpstore_entry_drop(). */
+/* Both functions count as a use of the key. tcpstore_find_or_add returns NULL when a
+ * limit is reached. Pass an entry without value, queue and wait to
+ * tcpstore_entry_drop(). */
 struct tcpstore_entry *tcpstore_find(struct tcpstore_kv *kv, struct tcpstore_slice key);
 struct tcpstore_entry *tcpstore_find_or_add(struct tcpstore_kv *kv,
                                             struct tcpstore_slice key);

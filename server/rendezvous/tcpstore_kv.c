@@ -320,7 +320,7 @@ static int do_list_keys(struct call *call)
     size_t count_at = call->reply->len;
     uint64_t count = 0;
 
-    /* The number comes first, but is known last: fill it in below. */
+    /* The number precedes the keys but is known only at the end: write a placeholder. */
     if (tcpstore_put_i64(call->reply, 0) < 0)
         return -1;
     for (entry = call->kv->entries; entry; entry = entry->hh.next) {

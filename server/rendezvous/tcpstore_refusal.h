@@ -35,8 +35,8 @@ enum tcpstore_refusal {
 /* The reason's name in the metric's label. */
 const char *tcpstore_refusal_name(enum tcpstore_refusal kind);
 
-/* The log of one store's refusals: at most one line per reason in 10 s. The next line has
- * the number of omitted ones. Embedded in the store. */
+/* The log of one store's refusals: at most one line per reason in 10 s. The next line
+ * reports the number of omitted lines. Embedded in the store. */
 struct tcpstore_refusal_log {
     const char *store_name; /* borrowed */
     struct {

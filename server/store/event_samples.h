@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* event_samples.h - a result's arrays (fields marked KEPT_APART in row_fields.h): few
- * clients request them, so they are stored beside the event and no stream has them */
+ * clients request them, so they are stored beside the event, and streams omit them by
+ * default */
 #ifndef RINGBENCH_SERVER_STORE_EVENT_SAMPLES_H
 #define RINGBENCH_SERVER_STORE_EVENT_SAMPLES_H
 
@@ -13,8 +14,8 @@
  * become the event's samples, which the caller frees. */
 json_t *event_samples_pack(const json_t *body, struct store_event *event);
 
-/* Append the samples as members of an object that has others; a comma precedes each. -1
- * when `out` is full. */
+/* Append the samples as members of an object that already contains others; a comma
+ * precedes each. -1 when `out` is full. */
 int event_samples_append(const struct store_event *event, struct buf *out);
 
 /* Set the samples as members of the body. -1 when they are damaged. */

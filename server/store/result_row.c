@@ -32,7 +32,7 @@ struct result_record result_row_read(sqlite3_value **values)
 {
     struct result_record record = {.event = 0};
 
-    /* the first is a dummy before the first comma */
+    /* the first value is a dummy that precedes the first comma */
     values = read_common(&record, values + 1);
     if (record.is_figure)
         read_figure(&record, values);

@@ -9,7 +9,7 @@
 #include "server/summary/result_record.h"
 
 /* The columns after `run`: members of the record, with their types. Some are set only in
- * rows of figures, others only in the rest. */
+ * rows of figures, others only in rows of times. */
 #define RESULT_COMMON_COLUMNS(COLUMN)                                                    \
     COLUMN(event, int64)                                                                 \
     COLUMN(time_ms, int64)                                                               \
@@ -69,7 +69,7 @@ void result_row_bind(sqlite3_stmt *stmt, const struct result_record *record);
 #define RESULT_FIGURE_NAMES RESULT_FIGURE_COLUMNS(RESULT_NAME)
 #define RESULT_TIME_NAMES RESULT_TIME_COLUMNS(RESULT_NAME)
 
-/* The record in the arguments of such a call. */
+/* Read the record from the arguments of such a call. */
 struct result_record result_row_read(sqlite3_value **values);
 
 #endif

@@ -40,7 +40,7 @@ static const struct {
     {"label", "NOT EXISTS (SELECT 1 FROM json_each(:label) AS want WHERE NOT EXISTS"
               " (SELECT 1 FROM json_each(labels) AS have"
               " WHERE have.key || '=' || have.value = want.value))"},
-    /* The unary + keeps SQLite on the index that has the order. */
+    /* The unary + keeps SQLite on the index that provides the order. */
     {"node", "+id IN (SELECT run FROM run_nodes WHERE node = :node)"},
     {"suspect", "+id IN (SELECT said.run FROM json_each(:judging) AS want"
                 " CROSS JOIN run_answers AS said"

@@ -72,7 +72,7 @@ int store_write_log(struct store_write *write, const char *run, int64_t time_ms,
  * older seq only renews the record, which is pruned by age. */
 int store_write_ack(struct store_write *write, const char *boot_id, int64_t seq);
 
-/* Forget an agent boot of which no event is stored: it has nothing to deduplicate. */
+/* Forget an agent boot of which no event is stored: there is nothing to deduplicate. */
 int store_write_unack(struct store_write *write, const char *boot_id);
 
 #define STORE_BODY_HASH_MAX 64
@@ -187,9 +187,9 @@ int store_recall_runs(struct store *store, bool has_ended, store_run_taker *take
                       void *arg, struct error *err);
 
 /* For use in `take`: the run's log in the order of its events. A result arrives as its
- * record (key: see result_record_read), with its body only if that has more. Disowned
- * results are left out, and those of cases in rendezvous when the server stopped, because
- * these cases start again. */
+ * record (key: see result_record_read), with its body only if the body contains more.
+ * Disowned results are left out, and those of cases in rendezvous when the server
+ * stopped, because these cases start again. */
 struct store_log_taker {
     void (*event)(void *arg, int64_t time_ms, const char *type, const json_t *body);
     void (*result)(void *arg, const struct result_record *record, const json_t *key,

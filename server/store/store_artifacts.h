@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* store_artifacts.h - texts that belong to runs: files that nodes sent for a case, and
  * the nodes' inventories. Equal texts are stored once, by digest, until the last run that
- * has them is deleted. */
+ * uses them is deleted. */
 #ifndef RINGBENCH_SERVER_STORE_STORE_ARTIFACTS_H
 #define RINGBENCH_SERVER_STORE_STORE_ARTIFACTS_H
 

@@ -137,7 +137,7 @@ static const char *const event_statements[SQL_COUNT] = {
         "INSERT INTO results (run" RESULT_NAMES ") VALUES (?1" RESULT_PARAMETERS ")",
 };
 
-/* A run may be due already. */
+/* OR IGNORE, because a run may be due already. */
 static const char SQL_ALL_DUE[] = "INSERT OR IGNORE INTO values_due (run) SELECT id FROM "
                                   "runs WHERE state IN " STORE_SQL_ENDED;
 
@@ -292,7 +292,7 @@ void store_ops_error(struct store_ops *ops, const struct store_op *op, int rc,
 
 /* ---- Values of another version ---- */
 
-/* values_version has one row, or none in a new database. */
+/* values_version contains one row, or none in a new database. */
 int store_ops_renew_values(sqlite3 *db, struct error *err)
 {
     char sql[200];

@@ -90,7 +90,7 @@ struct log_page {
     struct error *err;
 };
 
-/* A full page always has a next one, which may be empty. */
+/* Another page always follows a full one; it may be empty. */
 static int take_log_row(void *arg, sqlite3_stmt *stmt)
 {
     struct log_page *page = arg;

@@ -33,7 +33,7 @@ static bool wait_for_work(struct store_reader *reader, struct store_job_list *ba
     return is_last;
 }
 
-/* Each answer is handed back at once: it must not wait for a long job behind it. */
+/* Hand back each answer at once, so that it does not wait for a long job behind it. */
 static void hand_back(struct store_reader *reader, struct store_job *job)
 {
     uv_mutex_lock(&reader->mutex);

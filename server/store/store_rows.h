@@ -24,7 +24,7 @@ json_t *store_value(sqlite3 *db, const char *sql, const json_t *params,
 /* One page of a list, newest first: {list: rows, "next": cursor or null}. The statement
  * selects one row more than the parameter `limit`. It gets the position of `cursor`
  * (NULL: before the newest row) as before_ms, before_id and, for trend values,
- * before_like. Each row has its position as `next`: "MS:ID" or "MS:ID.LIKE".
+ * before_like. Each row contains its position as `next`: "MS:ID" or "MS:ID.LIKE".
  * ERROR_INVALID for a malformed cursor. params: taken. */
 json_t *store_page(sqlite3 *db, const char *list, const char *sql, json_t *params,
                    const char *cursor, struct error *err);

@@ -64,9 +64,10 @@ static const char SQL_CONNECTION[] = "PRAGMA synchronous = FULL;"
     " created_ms INTEGER NOT NULL);"                                                     \
     "CREATE INDEX idempotency_by_run ON idempotency (run);"
 
-/* samples: see event_samples.h. `results` has the parts of counted results that summaries
- * and a run's sums need. Its `key` and `choice` are numbers of texts in `result_texts`
- * (result_record.h). -1 in cycle, row, rank, choice and wrong means none. */
+/* samples: see event_samples.h. `results` contains the parts of counted results that
+ * summaries and a run's sums need. Its `key` and `choice` are numbers of texts in
+ * `result_texts` (result_record.h). -1 in cycle, row, rank, choice and wrong means
+ * none. */
 #define SQL_EVENTS                                                                       \
     "CREATE TABLE events ("                                                              \
     " run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,"                         \
@@ -172,7 +173,7 @@ static const char SQL_CONNECTION[] = "PRAGMA synchronous = FULL;"
     " (SELECT 1 FROM baselines WHERE run = OLD.id AND removed_ms IS NULL)"               \
     " BEGIN SELECT RAISE(ABORT, 'it is a baseline'); END;"
 
-/* A text is deleted with the last run that has it. Inventories stay until the next start
+/* A text is deleted with the last run that uses it. Inventories stay until the next start
  * (drop_unused in store.c). */
 #define SQL_DROP_CONTENT                                                                 \
     " ON artifacts WHEN OLD.name <> 'inventory.json'"                                    \

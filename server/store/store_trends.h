@@ -43,7 +43,7 @@ struct store_trends_query {
     const char *figure;
     const char *nodes;          /* names as in the values; NULL: any */
     const char *backend;        /* or NULL */
-    const char *like;           /* only runs like this one; NULL: any */
+    const char *like;           /* only runs like this run; NULL: any */
     enum run_likeness likeness; /* the kind of likeness */
     int world_size;             /* 0: any */
     int64_t since_ms, until_ms; /* when runs were created; 0: no limit */
@@ -86,12 +86,13 @@ int store_write_baseline_end(struct store_write *write,
  * those of GET /baselines, or "id": only this one, removed or not. */
 json_t *store_get_baselines(sqlite3 *db, json_t *params, struct error *err);
 
-/* What a run is compared with: {"baseline": as above or null, "runs": [ids], "history":
- * [ids]}, newest first. With `last` 0: the newest baseline that the run is like in any of
- * its figures, and the baseline's run. Otherwise at most `last` earlier completed runs
- * that the run is like, starting at the newest such baseline if there is one. The history
- * has earlier runs like these, which show how much runs scatter. A run whose gate failed
- * counts only if it was accepted. The run's own values must not be due.
+/* The runs that a run is compared with: {"baseline": as above or null, "runs": [ids],
+ * "history": [ids]}, newest first. With `last` 0: the newest baseline that the run is
+ * like in any of its figures, and the baseline's run. Otherwise at most `last` earlier
+ * completed runs that the run is like, starting at the newest such baseline if there is
+ * one. The history contains earlier runs like these, which show how much runs scatter. A
+ * run whose gate failed counts only if it was accepted. The run's own values must not be
+ * due.
  *
  * With `values`, those of a completed run that are not stored yet, there is also
  * "series":

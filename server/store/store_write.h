@@ -34,7 +34,7 @@ enum store_op_kind {
 struct store_op {
     STAILQ_ENTRY(store_op) entry;
     enum store_op_kind kind;
-    /* for the kind's statements, by name; NULL for an event, which has: */
+    /* parameters of the kind's statements by name; NULL for an event, which uses: */
     json_t *params;
     char *run;
     struct store_event event;
@@ -51,7 +51,7 @@ struct store_write {
     size_t n_events;
     int64_t submitted_ns;
     bool retry;
-    /* err has the reason; before submission: an operation was not added */
+    /* the write failed with err; before submission: an operation could not be added */
     bool is_failed;
     struct error err;
     store_written *done;

@@ -12,7 +12,7 @@
 #include "server/summary/summary_build.h"
 #include "server/summary/thin.h"
 
-#define WHAT "a summary"            /* names the allocation when memory is out */
+#define WHAT "a summary"            /* named in the out-of-memory message */
 #define LINES_MAX ((size_t)1 << 20) /* points or figures; more would fill memory */
 
 /* clang-format off */
@@ -72,7 +72,7 @@ struct sums {
     struct figure_line *figures;
     size_t n, capacity; /* of lines, or of figures */
     size_t at;          /* index of the line or figure being filled */
-    bool has_choices;   /* some rows have NCCL's choice */
+    bool has_choices;   /* some rows contain NCCL's choice */
     /* Values of the current figure; values of all figures; figures that are kept. */
     struct summary_value *values;
     size_t n_values, values_capacity, total, n_shown;
@@ -223,8 +223,8 @@ static bool is_of_line(const struct summary_line *line, sqlite3_stmt *stmt)
            line->point.size == sqlite3_column_int64(stmt, 4);
 }
 
-/* Both statements have the same order, so the choice belongs to the current line or a
- * later one. */
+/* Both statements return rows in the same order, so the choice belongs to the current
+ * line or a later one. */
 static int take_choice(void *arg, sqlite3_stmt *stmt)
 {
     struct sums *sums = arg;
@@ -254,7 +254,7 @@ static int read_points(sqlite3 *db, const json_t *params, struct sums *sums)
 
 /* ---- Figures ---- */
 
-/* Count a figure that never had a value and is thus missing from the list. */
+/* Count a figure that is missing from the list because it never got a value. */
 static void note_no_numbers(struct summary *summary, const json_t *key, uint64_t skipped)
 {
     const char *metric = json_get_str(key, "metric", "");
@@ -355,7 +355,7 @@ static int take_value(void *arg, sqlite3_stmt *stmt)
     if (sums->n_values > 0 &&
         compare_lines(&sums->figures[sums->at], combination, case_no, key, rank))
         finish_figure(sums);
-    /* This figure is not shown. */
+    /* Skip a value of a figure that is not shown. */
     if (sums->at == sums->n_shown ||
         compare_lines(&sums->figures[sums->at], combination, case_no, key, rank))
         return 0;

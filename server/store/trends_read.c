@@ -195,7 +195,7 @@ static int add_window(sqlite3 *db, const json_t *params, const char *likeness,
     return json_object_get(page, "texts") ? 0 : -1;
 }
 
-/* Fail if the run that the others have to be like has no values. */
+/* Fail if the parameter `like` names a run without values. */
 static int check_like(sqlite3 *db, const json_t *params, struct error *err)
 {
     json_t *known = store_value(db, SQL_HAS_VALUES, params, err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* actions.c - which nodes are suspects, and the hooks to run for that */
+/* actions.c - suspect nodes, and the hooks that run for them */
 #include "server/watches/actions.h"
 
 #include <string.h>
@@ -169,8 +169,9 @@ static void set_held(const struct actions *on, const char *node, const char *hoo
         json_object_del(held, hook);
 }
 
-/* Remove the oldest action from a full list. Actions that did not run go first, so that
- * has_run_often() counts the others, and none is removed before its command ended. */
+/* Remove the oldest action from a full list. Actions that did not run are removed first,
+ * because has_run_often() counts the actions that ran. No action is removed before its
+ * command has ended. */
 static void make_room(json_t *list)
 {
     size_t oldest = 0, idle = 0;
@@ -208,7 +209,7 @@ static void put(const struct actions *on, const struct hook *hook,
         set_held(on, first_node(action), hook->name, true);
 }
 
-/* Whether a command of the hook for the node has not ended. */
+/* Whether a command of the hook for the node is due or running. */
 static bool is_under_way(const struct actions *on, const struct hook *hook,
                          const char *node)
 {
@@ -274,7 +275,7 @@ json_t *actions_due(const json_t *watch)
     return NULL;
 }
 
-/* A killed command may have had its effect, so the node counts as held. */
+/* A killed command may have taken effect, so the node counts as held. */
 void actions_end(const struct actions *on, json_t *action, const char *state,
                  const char *output)
 {

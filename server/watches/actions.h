@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* actions.h - which nodes are suspects, the hooks to run for that, and their results.
+/* actions.h - suspect nodes, the hooks that run for them, and the results.
  * Pure: functions of the documents of the watch (sweep.h) and of nodes.
  *
  * The stored document of a node; docs/reference/api.md describes that of a suspect:
@@ -7,10 +7,10 @@
  *  "identity": of its machine when it was named, "changed": another machine has the name,
  *  "held"}, and of a suspect "since", "watch", "run", "sentence".
  *
- * "actions" of a watch has the latest, newest first: {"id","time","event","hook","nodes",
- * "run","sentence","state","output"}. "held" of a node has the lasting hooks that were
- * applied to it and not undone. An action is stored as `due` before its command starts.
- * After a restart the command may have run, so it is not started again. */
+ * "actions" of a watch: the latest, newest first: {"id","time","event","hook","nodes",
+ * "run","sentence","state","output"}. "held" of a node contains the lasting hooks that
+ * were applied to it and not undone. An action is stored as `due` before its command
+ * starts. After a restart the command may have run, so it is not started again. */
 #ifndef RINGBENCH_SERVER_WATCHES_ACTIONS_H
 #define RINGBENCH_SERVER_WATCHES_ACTIONS_H
 
@@ -62,7 +62,7 @@ struct action_event {
     bool is_again; /* not new: run only lasting and undoing hooks that failed before */
 };
 
-/* What actions work on; all borrowed. */
+/* The data that actions work on; all borrowed. */
 struct actions {
     json_t *watch;
     const struct hook_list *hooks;

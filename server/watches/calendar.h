@@ -24,8 +24,8 @@ struct calendar {
 };
 
 /* Set all members except anchor_ms. every: "24h" (s, m, h or d), or an array of times of
- * day, "02:00". window: {"from": "22:00", "until": "06:00"}, or NULL: always open. Faults
- * are added with the pointers "/every" and "/window". */
+ * day, "02:00". window: {"from": "22:00", "until": "06:00"}, or NULL: always open.
+ * Problems are added with the pointers "/every" and "/window". */
 void calendar_read(struct calendar *calendar, const json_t *every, json_t *window,
                    struct problems *problems);
 

@@ -33,7 +33,7 @@ static void check_on(json_t *on, const char *pointer, struct problems *problems)
                      "stale, none of them twice");
 }
 
-/* check_templates() checks the fields that have no check here. */
+/* check_templates() checks the fields without a check here. */
 #define AT(member) .offset = offsetof(struct hook, member)
 #define TEXT(member) .kind = &spec_text, AT(member), .max = TEXT_MAX
 #define COUNT(member, low, high)                                                         \
@@ -140,7 +140,7 @@ static int load(struct hook_list *list, const char *dir, struct error *err)
 
 /* ---- Running them ---- */
 
-/* A command under way. */
+/* A running command of a hook. */
 struct hook_call {
     LIST_ENTRY(hook_call) entry;
     struct hook_runner *runner;

@@ -19,11 +19,11 @@ struct hook {
     char *description; /* or NULL */
     json_t *on;        /* array of names of events */
     json_t *argv;      /* array of templates */
-    char *undoes;      /* the hook whose effect on a node this one ends, or NULL */
+    char *undoes;      /* the hook whose effect on a node this hook ends, or NULL */
     long per_hour;     /* limit of commands per watch */
     long most_nodes;   /* limit of nodes with the hook's effect; 0: none */
     double command_s;
-    bool is_per_node; /* argv has {node}: the command runs once for each node */
+    bool is_per_node; /* argv contains {node}: the command runs once for each node */
     bool is_lasting;  /* the effect on a node lasts until it is undone */
 };
 
@@ -53,17 +53,17 @@ struct hook_runner {
 };
 
 /* Read DIR/NAME.json in the order of names (dir NULL: no hooks). Returns -1 with the
- * first fault. */
+ * first error. */
 int hook_runner_init(struct hook_runner *runner, const char *dir, hook_ended *ended,
                      void *arg, struct error *err);
 
-/* Running commands continue without a report. */
+/* Commands that are running continue, but their end is not reported. */
 void hook_runner_release(struct hook_runner *runner);
 
 /* url: of this server, copied. */
 void hook_runner_set_server(struct hook_runner *runner, const char *url);
 
-/* Read the hooks again. Returns -1 with the first fault, and keeps the earlier hooks. */
+/* Read the hooks again. Returns -1 with the first error, and keeps the earlier hooks. */
 int hook_runner_reload(struct hook_runner *runner, struct error *err);
 
 /* Start the command of an action of the watch's document, which is stored as due. now_ms:

@@ -14,7 +14,8 @@
 
 static const char waiting[] = "waiting", measuring[] = "measuring", over[] = "over";
 
-/* The answers of batches: the first that occurs is the answer of the sweep. */
+/* The answers of batches in order of precedence: the first that occurs is the answer of
+ * the sweep. */
 static const struct {
     enum verdict_answer answer;
     enum message_id message;
@@ -27,7 +28,8 @@ static const struct {
 
 #define MISSED_MAX 100 /* names kept */
 #define STALE_PERIODS 2
-#define BASELINE_RUNS 20 /* that a run is compared with if its spec has no baseline */
+/* latest runs that a run is compared with if its spec names no baseline */
+#define BASELINE_RUNS 20
 #define ALL_PAIRS_MAX 64 /* nodes; with more, only some of the pairs are measured */
 #define DAY_MS INT64_C(86400000)
 #define ANSWERS (sizeof(answers) / sizeof(answers[0]))
@@ -129,7 +131,7 @@ json_t *sweep_next(json_t *watch, sweep_is_ready *is_ready, void *arg, bool may_
 
         if (!is_text(batch, "state", waiting) || (next && !is_follow_up))
             continue;
-        /* If the launcher's job has ended meanwhile, another one is started. */
+        /* If the launcher's job has ended meanwhile, another job is started. */
         if (!is_ready || json_is_string(json_object_get(batch, "group")) ||
             are_ready(batches, batch, is_ready, arg, may_split && !is_follow_up))
             next = batch;
@@ -175,7 +177,7 @@ static void set_result(json_t *batch, enum verdict_answer answer, const char *se
     set_state(batch, state);
 }
 
-/* While a follow-up is due or measures, the batch has the slow run's answer. */
+/* While a follow-up is due or measures, the batch keeps the slow run's answer. */
 static bool is_slow(const json_t *batch)
 {
     return verdict_says(batch, VERDICT_FAIL);
@@ -299,8 +301,8 @@ static json_t *level_of(const json_t *run)
                      json_object_get(headline, "busbw_gbs"), "low", "high");
 }
 
-/* Give the batch the nodes of its run. With a launcher these are known only now, and if
- * the job has ended the follow-up has other ones. */
+/* Set the batch's nodes to those of its run. With a launcher they are known only now, and
+ * a follow-up runs on other nodes if the job has ended. */
 static void take_nodes(json_t *batch, const json_t *run)
 {
     const json_t *nodes = json_object_get(run, "nodes");
@@ -411,8 +413,8 @@ static void begin_follow_up(json_t *watch, json_t *batch, const json_t *run, jso
     json_object_set(batch, "group", json_object_get(nodes, "group"));
 }
 
-/* End the batch. Pairs after a slow run that name nobody leave it unexplained; pairs
- * without a slow run before pass. */
+/* End the batch. After a slow run, pairs that name no node leave the slowness
+ * unexplained. Without a slow run, such pairs pass. */
 static bool end_measured(json_t *watch, json_t *batch, struct sweep_result *result)
 {
     bool is_bad = result->named || is_slow(batch) || result->answer == VERDICT_FAIL;

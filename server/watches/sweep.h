@@ -86,7 +86,7 @@ bool sweep_is_over(const json_t *watch);
 const json_t *sweep_close(json_t *watch, int64_t now_ms);
 
 /* Note which nodes are stale, because they were not measured for two periods. Returns the
- * names of those that were not at the last call, a new array. */
+ * names of nodes that were not stale at the last call, a new array. */
 json_t *sweep_take_stale(json_t *watch, const json_t *names, int64_t period_ms,
                          int64_t now_ms);
 

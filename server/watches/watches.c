@@ -28,18 +28,18 @@
 #define SPLIT_AFTER 8
 #define SPLIT_MOST_MS 3600000
 
-/* After a start, nodes have this time to register again. */
+/* After the server's start, nodes get this long to register again. */
 #define START_MS scaled_ms(10000)
 
 struct watch {
     TAILQ_ENTRY(watch) entry;
     struct watches *watches;
-    json_t *doc;    /* sweep.h; the store has a copy */
-    const char *id; /* of the document */
+    json_t *doc;    /* the watch's document (sweep.h); the store holds a copy */
+    const char *id; /* borrowed from doc */
     struct calendar calendar;
     bool is_awaiting; /* an answer of the store is pending */
-    bool is_gone;     /* the watch was deleted; that answer frees it */
-    const char *run;  /* whose end the store reads; of the document */
+    bool is_gone;     /* the watch was deleted; the pending answer frees it */
+    const char *run;  /* the run whose end the store reads; borrowed from doc */
     json_t *ended;    /* the document of that run, or NULL */
 };
 
@@ -47,16 +47,16 @@ struct watches {
     struct store *store; /* borrowed, like these */
     struct scheduler *scheduler;
     struct jobs *jobs;
-    json_t *nodes;    /* documents of nodes by name: actions.h; the store has copies */
-    json_t *suspects; /* those of suspects */
+    json_t *nodes;    /* documents of nodes by name (actions.h); the store holds copies */
+    json_t *suspects; /* the documents of suspects, by name */
     struct hook_runner hooks;
     TAILQ_HEAD(, watch) list;
     size_t n;
     uv_timer_t timer;
 };
 
-/* Return the time of calendars. In test builds (time_scale.h) the file that
- * RINGBENCH_WATCH_CLOCK names has milliseconds to add. */
+/* Return the time of calendars. Test builds (time_scale.h) add the milliseconds in the
+ * file that RINGBENCH_WATCH_CLOCK names. */
 static int64_t now_ms(void)
 {
     int64_t now = clock_wall_ms();
@@ -426,7 +426,7 @@ static bool is_due(const struct watch *watch, int64_t at_ms)
     return !is_paused(watch) && at_ms >= json_get_time(watch->doc, "next");
 }
 
-/* Whether a batch may start without some of its nodes. */
+/* Whether a batch has waited long enough to start without its missing nodes. */
 static bool has_waited(const struct watch *watch, int64_t at_ms)
 {
     int64_t least_ms = watch->calendar.period_ms / SPLIT_AFTER;
@@ -478,7 +478,7 @@ static void tick_suspect(struct watches *watches, json_t *node, int64_t at_ms)
         return;
     json_object_set_new(node, "identity", json_string(identity));
     json_object_set_new(node, "changed", json_true());
-    /* A sweep that is due has the suspect's group, too. */
+    /* A sweep that is due includes the suspect's group anyway. */
     if (watch && !is_paused(watch) && !is_due(watch, at_ms) &&
         calendar_is_open(&watch->calendar, at_ms))
         begin_sweep(watch, name, at_ms, at_ms);

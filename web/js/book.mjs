@@ -11,8 +11,8 @@ const lineKey = (series, variant) =>
 const unrealWord = (series) => ['simulated', 'emulated', 'imported'].find((word) => series[word]) ?? '';
 
 /* {epoch, groups, lines, table, rows, wrong, unreal, thinned}. `lines` maps keys to chart lines.
- * `table` has a row per size, in the order of measurement. `wrong.points` are the places of wrong
- * elements, [{series, size}]. */
+ * `table` contains a row per size, in the order of measurement. `wrong.points` are the places of
+ * wrong elements, [{series, size}]. */
 function makeBook({ summary, epoch, groups }, onlyCase) {
   const { series = [] } = (onlyCase === null ? summary?.all : summary?.cases) ?? {};
   const points = /** @type {{ series: number, size: number }[]} */ ([]);

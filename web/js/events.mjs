@@ -54,7 +54,7 @@ const MESSAGES_KEPT = 1000;
  * @property {number[][] | null} groups  the ranks of each communicator
  * @property {number} rowsTotal
  * @property {Map<number, CaseState>} cases
- * @property {{ all: any, cases: any } | null} summary  what its results add up to
+ * @property {{ all: any, cases: any } | null} summary  sums over its results
  * @property {number} epoch  counts the summaries
  * @property {number} results
  * @property {Map<string, any>} metrics
@@ -249,8 +249,8 @@ const wayText = ({ via, device, name = device, gdr }) =>
 
 const LOG_SHOWN = ['network', 'plugin', 'channels', 'connected', 'transports', 'warning'];
 
-/** Facts from NCCL's log, mainly transports. The peers of each rank are left out: the end of the
- * case has them.
+/** Facts from NCCL's log, mainly transports. The peers of each rank are left out: the event at the
+ * end of the case lists them.
  * @param {RunState} run @param {Schema.NcclEvent} event */
 function applyLog(run, event) {
   const found = caseOf(run, event);

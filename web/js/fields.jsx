@@ -24,7 +24,7 @@ const CONTROLS = {
 /* Kinds of fields that consist of several inputs. */
 const GROUPED = new Set(['several', 'nodes', 'matrix', 'program', 'launch']);
 
-/* A field with its label, help and errors. `offered` are the choices that the server has.
+/* A field with its label, help and errors. `offered` are the choices that the server supports.
  * `onChange` gets the new value. */
 export function Field({ field, value, errors = [], offered, onChange }) {
   const { id, kind, label, unit, help } = field;
@@ -56,8 +56,7 @@ export function Field({ field, value, errors = [], offered, onChange }) {
   );
 }
 
-/* Keeps the typed text as long as `read(text)` equals the value. Otherwise shows
- * `write(value)`. */
+/* Keeps the typed text while `read(text)` equals the value. Otherwise shows `write(value)`. */
 export function useTyped(value, write, read) {
   const [text, setText] = useState(write(value));
   const isSame = JSON.stringify(read(text)) === JSON.stringify(value);

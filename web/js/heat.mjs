@@ -8,9 +8,9 @@ import { median } from './stats.mjs';
  * colour. */
 const LEAST = 0.01;
 
-/* Returns {members, rows: [{size, times, middle}]} for the rows of one series. `times` has each
- * rank's median over repeats and cycles. `middle` is the median of `times`. `members` are the rank
- * numbers. */
+/* Returns {members, rows: [{size, times, middle}]} for the rows of one series. `times` contains
+ * each rank's median over repeats and cycles. `middle` is the median of `times`. `members` are
+ * the rank numbers. */
 export function heatOf(found, members) {
   const known = found.filter(({ times_us: times }) => times?.length > 1);
   const rows = [...groupBy(known, ({ size }) => size)]

@@ -36,7 +36,7 @@ const LINKS = [
   ['/watches', 'Watches', ['watches']],
 ];
 
-/* The bundler puts a hash in the icon's name, and index.html has that name. */
+/* The bundler puts a hash in the icon's name, and index.html contains the result. */
 const ICON = document.querySelector('link[rel=icon]').href;
 
 const routes = new EventTarget();

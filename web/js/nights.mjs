@@ -15,8 +15,8 @@ export const nightsQuery = (now) =>
   `verdict=pass&verdict=fail&limit=500&since=${new Date(now - DAYS * DAY_MS).toISOString()}`;
 
 /** Returns {days, rows: [{name, nights}]}: the last days, oldest first. A name has a row if it ran
- * on several of these days. `nights` has a run or null per day: the newest failed run, else the
- * newest. Names whose last run failed come first. `runs` are sorted newest first.
+ * on several of these days. `nights` contains a run or null per day: the newest failed run, else
+ * the newest. Names whose last run failed come first. `runs` are sorted newest first.
  * @param {Schema.RunList['runs']} runs */
 export function nightsOf(runs, now) {
   const days = Array.from({ length: DAYS }, (_, i) => dayOf(now - (DAYS - 1 - i) * DAY_MS));

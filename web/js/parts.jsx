@@ -135,7 +135,7 @@ export const Region = ({ label, name = 'scroll', children }) => (
   </section>
 );
 
-/* Labels of a run or node. With `path`, each links to the list of all that have the label. */
+/* Labels of a run or node. With `path`, each links to the list of all with the label. */
 export const Chips = ({ labels, path = null }) => (
   <>
     {Object.entries(labels ?? {}).map(([key, value]) => {

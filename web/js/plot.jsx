@@ -53,7 +53,8 @@ export function placeTicks({ isSize, x }, width) {
   return powers.length > 1 ? powers : whole(x);
 }
 
-/* Round values. A logarithmic axis has 1, 2, 5, or only 1 if there would be too many. */
+/* Round values. On a logarithmic axis with too many ticks, keep those with the leading digit 1, 2
+ * or 5, or only 1. */
 export function valueTicks({ isLog, y }) {
   if (!isLog || y[1] < 3 * y[0]) {
     return scaleLinear().domain(y).ticks(6);
@@ -73,7 +74,7 @@ export const valueLabel = (value) => {
 const r = (value) => Math.round(value * 10) / 10;
 const path = (corners) => `M${corners.map(([x, y]) => `${r(x)} ${r(y)}`).join('L')}`;
 
-/* `tone` has the colours of text, grid and surface. `spread` shows bands and error bars. */
+/* `tone` contains the colours of text, grid and surface. `spread` shows bands and error bars. */
 export function Plot({ panel, width, height, spread, tone }) {
   const scales = scalesOf(panel, width, height);
   const lines = panel.lines.filter((line) => !line.hidden);

@@ -24,7 +24,7 @@ export function tonesOf(element) {
 }
 
 /* Returns {text, width, height}, with two panels per row. `spread` shows bands and error bars.
- * `tone` has the colours of text, grid and surface. */
+ * `tone` contains the colours of text, grid and surface. */
 export function panelsToSvg({ runs, panels, spread, tone }) {
   const width = panels.length > 1 ? WIDTH : WIDTH_OF_ONE;
   const across = panels.length > 1 ? width / 2 : width;
@@ -85,7 +85,7 @@ function headLines(runs) {
   ];
 }
 
-/* Each line once: panels of a collective have the same lines. */
+/* Lists each line once, because the panels of a collective share their lines. */
 function legendOf(panels) {
   const lines = panels.flatMap((panel) => panel.lines).filter((line) => !line.hidden);
   const references = panels.flatMap((panel) => panel.references);

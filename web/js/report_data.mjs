@@ -17,7 +17,7 @@ export class ReportData {
     this.generated = data.generated;
     this.address = data.address;
     this.origin = data.address ? new URL(data.address).origin : 'http://HOST';
-    /* A report of a run with very many events has a summary instead of events. */
+    /* A report of a run with very many events contains a summary instead of events. */
     this.isSummary = data.events === undefined;
   }
 
@@ -45,7 +45,7 @@ export class ReportData {
     return null;
   }
 
-  /* A file has no time left to count down. */
+  /* A report does not count down the remaining time. */
   async run() {
     return { ...this.document, eta_s: null };
   }

@@ -4,8 +4,8 @@
 import { applyEvents, isEnded, newRunState } from './events.mjs';
 import { applySummary, mergeSummary, seriesOf, stateOfSummary } from './summary.mjs';
 
-/* With more rank events than this, the page reads the summary instead. A rank has five events per
- * case. */
+/* With more rank events than this, the page reads the summary instead. A rank sends five events
+ * per case. */
 const MANY_OF_RANKS = 100000;
 const EVENTS_OF_RANK = 5;
 const REFRESH_MS = 4000;
@@ -194,7 +194,7 @@ export class RunSource {
         this.onChange();
       }
     } catch {
-      /* Ignored: the table marks the rows in any case. */
+      /* Ignored, because the table marks the rows in any case. */
     }
     this.naming = false;
   }
@@ -210,7 +210,7 @@ export class RunSource {
         this.meta = { ...(await this.api.run(this.id)), asked: Date.now() };
         this.onChange();
       } catch {
-        /* Ignored: the stream reports an unreachable server. */
+        /* Ignored, because the stream reports an unreachable server. */
       }
       this.askEta();
     }, ETA_MS);

@@ -25,7 +25,7 @@ export function runInWords({ id, created, backend, worldSize, nodes, mark }) {
 
 /* ---- Figures ---- */
 
-/* A bandwidth panel's points have all figures, so the time panel of the same collective is
+/* A bandwidth panel's points contain all figures, so the time panel of the same collective is
  * skipped. */
 const isWhole = (panel) => panel.metric !== 'time';
 

@@ -77,8 +77,8 @@ function readAny(value) {
   }
 }
 
-/* Rows are [{name, values, unset}]. `values` has a value per line. `unset` adds a combination
- * without the variable. */
+/* Rows are [{name, values, unset}]. `values` contains a value per line. `unset` adds a
+ * combination without the variable. */
 function readMatrix(rows) {
   const matrix = {};
   for (const { name, values, unset } of rows) {

@@ -11,9 +11,9 @@ import { whereInWords } from './where.mjs';
 const CASES_WANTED = 8;
 export const VERSIONS = ['nccl', 'cuda_driver', 'cuda_runtime', 'kernel', 'ringbench'];
 
-/* Lines {label, columns, panels, worst} from one answer per band. A line has comparable runs,
- * the same in all bands. `columns` are its runs, oldest first. A panel has the line's points of
- * one band, each with its column `x`. Lines are sorted by the worst change, then by the number
+/* Lines {label, columns, panels, worst} from one answer per band. A line shows comparable runs,
+ * the same in all bands. `columns` are its runs, oldest first. A panel contains the line's points
+ * of one band, each with its column `x`. Lines are sorted by the worst change, then by the number
  * of runs. */
 export function buildTrends(answers) {
   const lines = new Map();
@@ -36,7 +36,7 @@ export function buildTrends(answers) {
     .sort((a, b) => b.worst - a.worst || b.columns.length - a.columns.length);
 }
 
-/* The server's series has one band. A line joins the series that differ only by band. */
+/* The server's series covers one band. A line joins the series that differ only by band. */
 const lineKey = (like) => JSON.stringify({ ...like, band: null, sizes: null });
 
 const order = (a, b) => (a.created < b.created || (a.created === b.created && a.run < b.run) ? -1 : 1);

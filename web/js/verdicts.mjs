@@ -53,7 +53,7 @@ export function addVerdicts(list, more) {
 }
 
 /* One line per kind and answer, with the checks or sentences of all its verdicts. A verdict that
- * `reason` already contains has no line. */
+ * `reason` already contains gets no line. */
 export function verdictLines(verdicts, reason) {
   const isSaid = ({ sentence, evidence }) => reason?.includes(sentence) && !evidence?.checks;
   const news = verdicts.filter((one) => isNews(one) && !isSaid(one));

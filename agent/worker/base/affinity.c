@@ -9,7 +9,8 @@
 #include "common/base/cpu_list.h"
 #include "common/base/this_machine.h"
 
-/* -1: not a list of CPUs, or a CPU number that is too large. */
+/* Returns -1 if the text is not a list of CPUs, or contains a CPU number that is too
+ * large. */
 static int parse(const char *text, cpu_set_t *set, size_t size)
 {
     unsigned first, last;

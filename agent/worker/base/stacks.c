@@ -160,10 +160,10 @@ static void query(int tid)
         atomic_store(&answer->state, ANSWER_NONE); /* the thread has just ended */
 }
 
-/* Query all threads except this one. Returns their number. */
+/* Query all threads except the caller. Returns their number. */
 static size_t query_all(void)
 {
-    /* Not readdir, which allocates memory. */
+    /* getdents64 instead of readdir, which allocates memory. */
     _Alignas(struct dirent64) char entries[2048];
     int fd = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     size_t threads = 0;

@@ -15,8 +15,8 @@
 #include "common/base/memory.h"
 #include "common/base/order_stat.h"
 
-/* The ranks that read one clock: for each barrier the latest entry and the earliest exit.
- */
+/* The ranks that read the same clock, with the latest entry and the earliest exit at each
+ * barrier. */
 struct machine {
     uint64_t clock;
     struct arrival edge[ARRIVALS_MAX];

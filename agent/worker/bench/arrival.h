@@ -17,7 +17,7 @@
 
 #define ARRIVALS_MAX 32 /* recorded calls of a row: its first */
 
-/* One rank at one call, in nanoseconds of its own clock. */
+/* One rank's times at one call, in nanoseconds of its own clock. */
 struct arrival {
     int64_t in_ns, out_ns; /* entered and left the barrier */
     int64_t came_ns;       /* about to call */
@@ -42,7 +42,7 @@ size_t arrivals_bytes(int64_t n);
 /* late_us[rank]: the rank's arrival minus the median rank's, as the median over the
  * calls. The time that a rank left the barrier after the first rank of its host is
  * subtracted. With an even number of ranks the earlier of the middle two is the median.
- * error_us: the uncertainty from the clock offsets. n >= 1 ranks; all have the same
+ * error_us: the uncertainty from the clock offsets. n >= 1 ranks; each with the same
  * number of records, at least one. */
 void arrivals_late_us(const struct arrivals *ranks, int n, double *late_us,
                       double *error_us);

@@ -103,8 +103,8 @@ struct backend_memory {
     char text[200]; /* how `bytes` was determined, for a person */
 };
 
-/* The receive buffer of a rank that receives nothing, which the call must not change:
- * `byte` everywhere, except the rank's own input in elements own .. own_end-1. */
+/* The expected receive buffer of a rank that receives nothing: `byte` everywhere, except
+ * for the rank's own input in elements own .. own_end-1. The call must not change it. */
 struct backend_untouched {
     unsigned char byte;
     uint64_t own, own_end;
@@ -124,7 +124,8 @@ struct backend_wrong {
     uint64_t first; /* index of the first wrong element, if count > 0 */
 };
 
-/* The four tables that follow are optional. A table has all of its functions. */
+/* The four tables that follow are optional. A table that is present defines all of its
+ * functions. */
 
 /* Generate and compare data on the device. A function returns 1 if the device cannot; the
  * host then does it through write and read. */
@@ -145,7 +146,7 @@ struct backend_graph {
     long (*replays)(const struct backend_comm *comm);
     int (*begin)(struct backend_comm *comm, struct error *err);
     int (*end)(struct backend_comm *comm, struct error *err);
-    /* Launch the graph. Has the type of run; `call` is ignored. */
+    /* Launch the graph. The signature is that of run, but `call` is ignored. */
     int (*replay)(struct backend_comm *comm, const struct backend_call *call,
                   struct error *err);
     void (*drop)(

@@ -55,7 +55,7 @@ static bool must_skip(const struct bench *bench, const struct bench_row *row,
            row_must_skip(row, &bench->memory, reason);
 }
 
-/* All ranks plan with the share of the rank that has least memory. */
+/* All ranks plan with the share of the rank with the least memory. */
 static int plan_memory(struct bench *bench, struct error *err)
 {
     int n = bench->file->world_size, poorest = 0;
@@ -113,7 +113,7 @@ static void let_reader_run(void)
     nanosleep(&pause, NULL);
 }
 
-/* A simulation has no data to check. */
+/* A simulation moves no data that could be checked. */
 static bool is_checked(const struct bench *bench, const struct bench_row *row)
 {
     return bench->file->spec->check > 0 && !bench->backend->is_simulated &&

@@ -28,7 +28,7 @@ struct bench {
     struct timed_data *data;
 };
 
-/* This rank's group, its place there, and the group's size. */
+/* This rank's group, its place in the group, and the group's size. */
 int bench_group(const struct bench *bench);
 int bench_place(const struct bench *bench);
 int bench_group_size(const struct bench *bench);
@@ -39,7 +39,7 @@ long bench_replays(const struct bench *bench);
 /* -1 with ERROR_UNAVAILABLE if a stop was requested. */
 int bench_stopped(const struct bench *bench, struct error *err);
 
-/* The backend's functions, or their equivalents on host memory if it has none. */
+/* The backend's functions, or equivalents on host memory if the backend lacks them. */
 int bench_write(struct bench *bench, void *to, const void *host, size_t len,
                 struct error *err);
 int bench_read(struct bench *bench, void *host, const void *from, size_t len,

@@ -21,7 +21,7 @@ struct blocks {
     double *enqueue_us; /* like `us` */
     double *shares;     /* [rank]: sum over blocks of its time / its group's mean */
     double *parts;      /* [rank]: the values that ranks exchange */
-    bool *is_idle;      /* [group]: skips this row */
+    bool *is_idle;      /* [group]: its ranks skip this row */
     double *scratch;    /* [samples.max] */
     double elapsed_s;   /* of the slowest rank */
     bool is_last;       /* the next look at the interval is the last */

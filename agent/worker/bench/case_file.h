@@ -14,7 +14,7 @@
 #include "common/spec/series.h"
 #include "common/spec/split.h"
 
-/* What follows each submission in the timed loop: nccl-tests' -z. */
+/* The step after each submission in the timed loop: nccl-tests' -z. */
 enum blocking {
     BLOCKING_NONE,
     BLOCKING_WAIT_BARRIER,  /* a wait and a barrier, both timed */
@@ -45,7 +45,7 @@ struct case_file {
     char *store_secret; /* prefix of the keys in the store, or NULL */
     long number, attempt, repeat;
     int world_size;
-    struct run_spec *spec;      /* only the members that the file has */
+    struct run_spec *spec;      /* only members that the file contains are set */
     struct split_groups groups; /* one per communicator; usually one */
     struct series_plan plan;    /* the rows; borrows the spec's arrays */
     uint64_t seed;

@@ -31,11 +31,12 @@ struct check {
     size_t element;
     char *expected, *got;               /* BLOCK_BYTES each */
     bool receives;                      /* this rank gets a result in the row's call */
-    struct backend_untouched untouched; /* if it gets none */
+    struct backend_untouched untouched; /* expected if it gets none */
     struct findings findings;           /* of this rank */
 };
 
-/* Poison the receive side before writing the input: in place, they overlap. */
+/* Poison the receive buffer before writing the input: in place, the two buffers
+ * overlap. */
 static int write_inputs(struct check *check, struct error *err)
 {
     struct bench *bench = check->bench;
@@ -281,7 +282,7 @@ static int one_pass(struct check *check, struct error *err)
     }
     if (write_inputs(check, err) || bench_barrier(bench, err) || run_call(check, err))
         return -1;
-    /* No rank may write the next pass's input while a peer still reads this one. */
+    /* No rank may write the next pass's input while a peer still reads this pass's. */
     if (bench_barrier(bench, err) || spoil(check, err))
         return -1;
     return compare(check, err);

@@ -60,13 +60,13 @@ int fault_act(struct bench *bench, uint64_t row, struct error *err)
     }
 }
 
-/* The timed loop passes timed_calls.comm, which fault_wrap has replaced. */
+/* The timed loop passes timed_calls.comm, which fault_wrap() has set to the wrapper. */
 static struct fault_wrap *wrap_of(struct backend_comm *comm)
 {
     return (struct fault_wrap *)(void *)comm;
 }
 
-/* The loop has already counted the call, which has not begun: uncount it meanwhile. */
+/* The loop has counted the call before it begins: subtract it while the fault acts. */
 static int act_before(const struct fault_wrap *wrap, struct error *err)
 {
     struct progress *progress = wrap->bench->progress;

@@ -6,7 +6,7 @@
 #include "agent/worker/bench/bench_state.h"
 #include "agent/worker/bench/timed.h"
 
-/* A row number that no row has. Only faults that do not depend on the row act in it:
+/* A row number that matches no row. Only faults that do not depend on the row act in it:
  * slow, and those with `op`. */
 #define FAULT_NO_ROW UINT64_MAX
 

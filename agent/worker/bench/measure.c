@@ -66,7 +66,7 @@ static double us_per_call(const struct loop *loop, int64_t ns, long submissions)
 
 /* ---- The calls under test ---- */
 
-/* run and wait of a rank whose group skips this row. */
+/* Replaces run on a rank whose group skips this row. */
 static int run_nothing(struct backend_comm *comm, const struct backend_call *call,
                        struct error *err)
 {
@@ -162,7 +162,7 @@ static int warm_up(struct loop *loop, struct error *err)
 
 /* ---- A block of submissions ---- */
 
-/* Replace run and wait by those that record device events. */
+/* Replace run and wait by the functions that record device events. */
 static void set_laps(struct loop *loop, const struct backend_laps *laps)
 {
     struct timed_calls calls = plain_calls(loop);
@@ -177,7 +177,7 @@ static void add_sample(struct loop *loop, double us)
     loop->samples[loop->n_samples++] = us / (double)loop->bench->file->spec->agg_iters;
 }
 
-/* per_iter: keep the time of each submission. */
+/* With per_iter, keep the time of each submission. */
 static int take_samples(struct loop *loop, struct error *err)
 {
     const struct backend_laps *laps = laps_of(loop);
@@ -420,8 +420,9 @@ static long grown(const struct loop *loop, long now, double us)
     return wanted < now * GROWTH_MAX ? wanted : now * GROWTH_MAX;
 }
 
-/* Find the submissions per block, from the warm-up and then from trial blocks. Calls in a
- * row take another time than single ones, and a warm-up of one call includes setup. */
+/* Find the submissions per block, from the warm-up and then from trial blocks.
+ * Back-to-back calls take a different time than single calls, and a warm-up of one call
+ * includes setup. */
 static int size_block(struct loop *loop, struct error *err)
 {
     const struct run_spec *spec = loop->bench->file->spec;
@@ -430,7 +431,8 @@ static int size_block(struct loop *loop, struct error *err)
     if (agree_on(loop, &us, err))
         return -1;
     loop->iters = grown(loop, 1, us);
-    /* Calls longer than a block are not faster in a row, so no trial is needed. */
+    /* Calls longer than a block do not become faster back to back, so no trial is
+     * needed. */
     bool is_known = us >= spec->block_ms * 1e3 && spec->warmup > 1;
     if (is_known || most_iters(loop->bench) == 1)
         return 0;

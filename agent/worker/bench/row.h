@@ -14,12 +14,14 @@
 struct bench_row {
     struct series_row row;
     struct collective_layout layout;
-    struct backend_call call;     /* at buffer offset 0 */
-    char *recv_base;              /* start of the receive side; out of place: call.recv */
+    struct backend_call call; /* at buffer offset 0 */
+    /* base of the receive buffer; out of place it equals call.recv */
+    char *recv_base;
     size_t offsets;               /* buffer offsets over which calls rotate */
     struct traffic_plan *traffic; /* alltoallv; else NULL */
     int n_ranks;                  /* of its group */
-    /* Only other groups can run this row: take part in barriers and exchanges only. */
+    /* Only other groups can run this row: this rank takes part in barriers and exchanges
+     * only. */
     bool is_idle;
 };
 
@@ -30,8 +32,9 @@ struct row_memory {
     char text[300];       /* how the share was determined */
 };
 
-/* Row `number` of the case's plan. The layout of an alltoallv is that of rank `place` of
- * the group. Release the row, except after a failure. */
+/* Lay out row `number` of the case's plan. The layout of an alltoallv is that of rank
+ * `place` of the group. On success the caller releases *out with row_release; a failure
+ * allocates nothing. */
 int row_lay_out(const struct case_file *file, size_t number, int place,
                 struct bench_row *out, struct error *err);
 void row_release(struct bench_row *row);

@@ -32,7 +32,7 @@ struct timed {
     size_t place, places, place_bytes; /* the next call's offset, in places; rotates */
     long iters;                        /* submissions */
     long batch;                        /* calls per submission: nccl-tests' -m */
-    uint64_t operations;    /* collectives per call; a graph launch has several */
+    uint64_t operations;    /* collectives per call: several in a graph launch */
     enum blocking blocking; /* barriers of timed_blocking */
     bool is_async;          /* run may return before its work has finished */
     int64_t *each_ns;       /* out: time of each submission; NULL: not recorded */

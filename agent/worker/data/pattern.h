@@ -12,8 +12,8 @@
  * floating-point types all but two are zero, because libraries that scale inputs round
  * each term.
  * - mulsum: the same terms, each divided by its rank's scalar beforehand.
- * - prod: position 0 has s. The others have -1 and powers of two whose product stays
- * within a factor of four.
+ * - prod: position 0 contributes s. The others contribute -1 and powers of two whose
+ * product stays within a factor of four.
  * - min, max: s * p with distinct p and s a power of two; for integers s + p.
  * - Integer sum and prod wrap around. Their tables are odd.
  * - Without a reduction, elements are hashed bits of (seed, source rank, index). */

@@ -151,7 +151,7 @@ void attempt_report(const struct attempt *attempt, const char *over, int rank,
                      reason);
 }
 
-/* 0: connected; 1: try again; -1: failed. */
+/* Returns 0 if connected, 1 to try again, -1 on failure. */
 static int conclude(struct attempt *attempt, const struct attempt_place *place,
                     const char *over, const struct attempt_until *until,
                     struct error *err)

@@ -66,7 +66,7 @@ void attempt_report(const struct attempt *attempt, const char *over, int rank,
                     const struct attempt_place *place,
                     const struct attempt_observer *observer);
 
-/* The interface that has a bound socket's local address; "": not known. */
+/* The interface of a bound socket's local address; "": not known. */
 void attempt_interface(int fd, char out[ATTEMPT_INTERFACE_MAX]);
 
 /* A cache of attempt_route(); zero it before the first call. */

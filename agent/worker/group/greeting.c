@@ -141,7 +141,8 @@ int greeting_send(int fd, const unsigned char token[TOKEN_BYTES], int rank, int 
 
     memcpy(greeting.magic, greeting_magic, sizeof(greeting_magic));
     memcpy(greeting.token, token, TOKEN_BYTES);
-    /* The first bytes always fit into a connection's buffer. */
+    /* The send buffer of a new connection is empty, so the whole greeting fits: a short
+     * send is a failure. */
     if (send(fd, &greeting, sizeof(greeting), MSG_NOSIGNAL) != (ssize_t)sizeof(greeting))
         return error_set_errno(err, ERROR_PEER, errno, "sending the greeting");
     return 0;

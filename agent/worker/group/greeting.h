@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* greeting.h - a rank's listening port, and the greeting that opens each connection
  *
- * The greeting has the port's token, the connecting rank, and the connection's purpose.
- * Ranks of the case read the token from their store. The kernel holds a connection back
- * until its first bytes arrive, so a silent stranger rarely delays a rank, and then by
- * 0.5 s at most. */
+ * The greeting contains the port's token, the connecting rank, and the connection's
+ * purpose. Ranks of the case read the token from their store. The kernel holds a
+ * connection back until its first bytes arrive, so a silent stranger rarely delays a
+ * rank, and then by 0.5 s at most. */
 #ifndef RINGBENCH_WORKER_GROUP_GREETING_H
 #define RINGBENCH_WORKER_GROUP_GREETING_H
 

@@ -275,7 +275,8 @@ static int handshake(struct rendezvous_client *client, int64_t deadline,
     return 0;
 }
 
-/* Deadline for connecting to the first address of the list: its share of the rest. */
+/* Deadline for connecting to the first address of the list: an equal share of the
+ * remaining time, at most CONNECT_MS. A single address gets all the time. */
 static int64_t connect_deadline(const struct addrinfo *list, bool is_only,
                                 int64_t deadline)
 {
@@ -441,7 +442,8 @@ static int begin_wait(struct rendezvous_client *client, const char *const *keys,
     return 0;
 }
 
-/* The answer is "cancelled". "Stop waiting" precedes it if the server had sent that. */
+/* Read until the answer "cancelled". If the server had already sent "stop waiting", that
+ * answer comes first. */
 static int cancel_wait(struct rendezvous_client *client, struct error *err)
 {
     int64_t deadline = now_ms() + client->timeout_ms;

@@ -42,7 +42,7 @@ void rendezvous_client_ignore_stop(struct rendezvous_client *client);
 /* The store does not answer a SET: success means that the request was sent. */
 int rendezvous_client_set(struct rendezvous_client *client, const char *key,
                           const void *value, size_t len, struct error *err);
-/* Append the value to *out. A missing key has an empty value. */
+/* Append the value to *out. A missing key yields an empty value. */
 int rendezvous_client_get(struct rendezvous_client *client, const char *key,
                           struct buf *out, struct error *err);
 int rendezvous_client_add(struct rendezvous_client *client, const char *key,

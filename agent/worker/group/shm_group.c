@@ -68,7 +68,8 @@ const unsigned char *shm_group_token(const struct shm_group *group)
     return group->peers[group->self].token;
 }
 
-/* A dying process closes its files before its death is noticed: wait for that notice. */
+/* A dying process closes its files before its death is noticed, so wait for the
+ * notice. */
 static bool is_peer_lost(struct watch *watch)
 {
     for (int i = 0; i < NEWS_NAPS; i++) {

@@ -6,8 +6,9 @@
  * rank's line, two slots for small messages, a byte queue from each local rank, and the
  * user buffers.
  *
- * The line has a sequence number that only its owner increments. A barrier increments it
- * and waits until all other ranks have reached it. The slots use the same sequence. */
+ * The line contains a sequence number that only its owner increments. A barrier
+ * increments it and waits until all other ranks have reached it. The slots use the same
+ * sequence. */
 #ifndef RINGBENCH_WORKER_GROUP_SHM_GROUP_H
 #define RINGBENCH_WORKER_GROUP_SHM_GROUP_H
 

@@ -204,9 +204,9 @@ static void spread(struct tree *tree, int lost, const struct error *error)
         segment_publish_loss(&tree->segment, lost, error);
 }
 
-/* A neighbor that exits because of another rank's death has sent a notice first. This
- * thread may see it before the watchdog, which then does not spread it: spread it here.
- */
+/* A neighbor that exits because of another rank's death has sent a notice of that death.
+ * If this thread reads the notice before the watchdog does, the watchdog does not spread
+ * it: spread it here. */
 static int lose_link(struct tree *tree, const struct tree_link *link, int errnum)
 {
     struct error error;
@@ -292,7 +292,7 @@ static bool is_below(int host, int top)
 }
 
 /* Copy the parts of all ranks in a host's subtree between `all` and `block`. Returns the
- * block's length; block NULL: only that. */
+ * block's length. With a NULL block, nothing is copied. */
 static size_t move_subtree(const struct tree *tree, int top, size_t len, char *all,
                            char *block, bool is_packing)
 {
@@ -460,7 +460,7 @@ void tree_poll(struct tree *tree)
             watch_describe_cut(lost, errno, &error);
         }
     }
-    /* Inform the others first: once recorded here, the loss may end this process. */
+    /* Inform the other ranks first: once recorded here, the loss may end this process. */
     spread(tree, lost, &error);
     watch_lose_rank(&tree->watch, lost, error.code, error.text);
     segment_wake(&tree->segment);

@@ -20,7 +20,8 @@ enum { NOTICE_NONE, NOTICE_BEGUN, NOTICE_WHOLE };
     500000               /* a longer yield means that another process computes here      \
                           */
 #define YIELDS_SPARED 32 /* few, so that naps end before the next short calls */
-#define NEWS_NAPS 500    /* at least 50 ms */
+/* naps in which to wait for a notice of a loss: at least 50 ms */
+#define NEWS_NAPS 500
 #define SPINS_ALONE 2000
 #define POLLS_ALONE 300 /* polls of a socket before sleeping on it: about 100 us */
 #define POLLS_CROWDED 2

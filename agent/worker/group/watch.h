@@ -62,7 +62,7 @@ int watch_lose(struct watch *watch, int rank, int errnum);
 /* Record the loss of a rank. The first record is kept. Any thread. Returns -1. */
 int watch_lose_rank(struct watch *watch, int lost, enum error_code code,
                     const char *text);
-/* Write a loss to a notice that has none. Any thread. */
+/* Write a loss to an empty notice. Any thread. */
 void watch_publish(struct watch_notice *notice, int lost, enum error_code code,
                    const char *text);
 
@@ -74,7 +74,7 @@ void watch_describe_cut(int rank, int errnum, struct error *out);
 /* Record a failure that is not a loss. The first record is kept. Returns -1. */
 int watch_fail(struct watch *watch, enum error_code code, const char *text);
 
-/* Likewise, but a loss that is noticed within about 50 ms takes precedence. */
+/* Like watch_fail(), but a loss that is noticed within about 50 ms takes precedence. */
 int watch_fail_after_news(struct watch *watch, const struct error *error);
 
 /* Copy the recorded error; err may be NULL. Returns -1. */

@@ -6,7 +6,7 @@ size_t host_send_bytes(const struct backend_comm *comm, const struct backend_cal
 {
     size_t bytes = call->count * dtype_size(call->dtype);
 
-    /* Must be the same on all ranks, because the size selects the algorithm. */
+    /* The size selects the algorithm, so it must be the same on all ranks. */
     if (call->traffic)
         return call->traffic->most * dtype_size(call->dtype);
     bool is_wide = call->kind == COLLECTIVE_REDUCE_SCATTER ||

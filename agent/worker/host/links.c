@@ -76,8 +76,8 @@ int links_rest(struct links *links, struct watch_idle *idle, const struct endpoi
     return rest(links, idle, links->pollfds, has_memory ? 0 : n);
 }
 
-/* Move what can be moved now. Of adjacent flows over one endpoint, only the first
- * unfinished one moves. */
+/* Move as many bytes as possible without waiting. Of adjacent flows over one endpoint,
+ * only the first unfinished one moves. */
 static int move_flows(struct links *links, struct flow *flows, size_t n, bool is_send,
                       size_t *unfinished)
 {

@@ -95,12 +95,12 @@ struct flow {
 int links_exchange(struct links *links, struct flow *sends, size_t n_sends,
                    struct flow *recvs, size_t n_recvs);
 
-/* Move what can be moved now. 1: some bytes moved; 0: none; -1: failed. */
+/* Move bytes without waiting. Returns 1 if any moved, 0 if none, -1 on failure. */
 int links_push(struct links *links, struct flow *flow);
 int links_pull(struct links *links, struct flow *flow);
 
-/* After nothing moved: wait briefly until `in` is readable or `out` writable. Either may
- * be NULL. */
+/* Call when nothing could be moved: waits briefly until `in` is readable or `out`
+ * writable. Either may be NULL. */
 int links_rest(struct links *links, struct watch_idle *idle, const struct endpoint *in,
                const struct endpoint *out);
 

@@ -38,7 +38,7 @@ json_t *links_describe(const struct links *links)
     return json_string(text[0] ? text : "self");
 }
 
-/* A way (transport and device) and the list of ranks that it leads to. */
+/* A transport and device, with the list of ranks that they lead to. */
 struct way_ranks {
     json_t *way;
     struct buf to;

@@ -13,8 +13,8 @@
 #include "agent/worker/host/host_comm.h"
 
 /* The arguments of the work between the barriers. sources, targets: the members' send and
- * receive buffers. With is_small, sources are the slots, and targets has only this rank's
- * entry. */
+ * receive buffers. With is_small, sources are the slots, and targets contains only this
+ * rank's entry. */
 struct shm_op {
     struct backend_comm *comm;
     const struct backend_call *call;
@@ -63,7 +63,7 @@ static void mulsum_block(const struct shm_op *op, int first, size_t at, size_t l
     }
 }
 
-/* The same for any reduction. */
+/* Like mulsum_block(), for any reduction. */
 static void reduce_block(const struct shm_op *op, int first, size_t at, size_t len,
                          char *out)
 {

@@ -35,7 +35,7 @@ uint64_t sockets_bytes(const struct sockets_peer *peer, int at, bool is_send);
 
 /* One socket per 25 Gb/s, at most HOST_SOCKETS_MAX. With unknown speed (0): one. */
 int sockets_for_speed(long mbits);
-/* The same for the speed of a network interface. */
+/* sockets_for_speed() for the speed of a network interface. */
 int sockets_for_interface(const char *name);
 
 #endif

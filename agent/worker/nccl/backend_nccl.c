@@ -288,9 +288,9 @@ static json_t *nccl_details(struct backend_comm *comm)
         "gpu_memory", comm_describe_memory(comm, false));
 }
 
-/* The registration that rank 0 got. NCCL returns windows also if it has no symmetric
- * kernels. It then reports an algorithm for each row, which it never does for symmetric
- * kernels. */
+/* The registration that took effect on rank 0. NCCL returns windows even if it lacks
+ * symmetric kernels. The profiler reports an algorithm for ordinary kernels, never for
+ * symmetric ones. */
 static const char *registration(const struct backend_comm *comm)
 {
     enum nccl_registration asked = comm->options.registration;

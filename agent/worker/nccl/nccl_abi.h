@@ -3,9 +3,9 @@
  *
  * The worker loads the library at run time. With these declarations it builds without
  * nccl.h. Values and layouts are those of NVIDIA's nccl.h 2.18 to 2.30, which only
- * appends members. tests/unit/test_nccl_releases.c lists what each release has.
- * test_nccl_abi.c compares with the header if it is installed. All names differ from the
- * header's, so that both can be included. */
+ * appends members. tests/unit/test_nccl_releases.c checks the declarations against each
+ * release, test_nccl_abi.c against the header if it is installed. All names differ from
+ * the header's, so that both can be included. */
 #ifndef RINGBENCH_WORKER_NCCL_NCCL_ABI_H
 #define RINGBENCH_WORKER_NCCL_NCCL_ABI_H
 

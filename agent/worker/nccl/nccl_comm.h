@@ -58,7 +58,7 @@ struct nccl_backlog {
     unsigned first, n_marks;
 };
 
-/* Free GPU memory, in bytes, at certain times. */
+/* Free GPU memory in bytes, before and after init and the allocation of buffers. */
 struct nccl_memory {
     size_t before_init, after_init, before_buffers, after_buffers;
 };
@@ -67,7 +67,7 @@ struct backend_comm {
     struct cuda_lib cuda;
     struct nccl_lib nccl;
     struct tree *tree;
-    int rank, world_size; /* in the communicator; `tree` has those of the case */
+    int rank, world_size; /* in the communicator; `tree` holds the case's */
     int device;
     bool is_ring; /* the case's only collective is sendrecv */
     struct nccl_identity identity;
@@ -79,8 +79,9 @@ struct backend_comm {
     struct nccl_backlog backlog;
     struct nccl_graph graph;
     struct nccl_laps laps;
-    bool has_plain_row;   /* the profiler reported an algorithm for a row */
-    bool has_unknown_row; /* and none for another: a symmetric kernel may have run */
+    bool has_plain_row; /* the profiler reported an algorithm for a row */
+    /* the profiler reported none for a row: a symmetric kernel may have run */
+    bool has_unknown_row;
     struct watchdog *watchdog;
     struct nccl_memory memory;
     struct gpu_clock clock;
@@ -98,7 +99,8 @@ struct backend_comm {
 
 /* 0 on success, else -1 with CUDA's error. */
 int comm_cuda(struct backend_comm *comm, int code, const char *what, struct error *err);
-/* Likewise for NCCL. If a peer is lost, the error names it before NCCL's text. */
+/* The same for a result of NCCL. If a peer is lost, the error names it before NCCL's
+ * text. */
 int comm_nccl(struct backend_comm *comm, int result, const char *what, struct error *err);
 /* After watch_check() has failed: set its reason and NCCL's last error. Returns -1. */
 int comm_lost(struct backend_comm *comm, struct error *err);

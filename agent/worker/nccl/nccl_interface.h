@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_interface.h - the network interface that NCCL will use for its sockets
  *
- * common/spec/nccl_ifname.h has the rule. NCCL_SOCKET_FAMILY may restrict the address
- * family. */
+ * common/spec/nccl_ifname.h documents the rule. NCCL_SOCKET_FAMILY may restrict the
+ * address family. */
 #ifndef RINGBENCH_WORKER_NCCL_NCCL_INTERFACE_H
 #define RINGBENCH_WORKER_NCCL_NCCL_INTERFACE_H
 
@@ -23,8 +23,9 @@ struct nccl_interface {
 int nccl_interface_choose(const struct nccl_interface *list, int n, const char *ifname,
                           const char *family);
 
-/* The same for this machine and this process's environment. 1: no interface qualifies,
- * and NCCL_SOCKET_IFNAME is not set, so NCCL's behavior is not known. */
+/* Apply nccl_interface_choose() to this machine and this process's environment. Returns 1
+ * if no interface qualifies and NCCL_SOCKET_IFNAME is not set: NCCL's behavior is then
+ * not known. */
 int nccl_interface_find(struct nccl_interface *out, struct error *err);
 
 #endif

@@ -50,7 +50,7 @@ size_t comm_free_bytes(struct backend_comm *comm)
     return code ? 0 : free_bytes;
 }
 
-/* 0 if other processes have freed more than was used. */
+/* The bytes that were used between the two readings; 0 if other processes freed more. */
 static json_int_t taken(size_t before, size_t after)
 {
     return before > after ? (json_int_t)(before - after) : 0;

@@ -81,8 +81,8 @@ static void record_transfer(const struct layout *layout, const char *event)
     out->channels = channels > out->channels ? channels : out->channels;
 }
 
-/* Up to 2.27, NCCL reports calls only in a group with a handle. Other events get no
- * handle: from 2.28 on, NCCL would pass it back at every later call. */
+/* Give a group a handle: up to 2.27, NCCL reports calls only in a group with a handle.
+ * Give other events none: from 2.28 on, NCCL would pass it back at every later call. */
 static int start(void *context, void **handle, const void *event)
 {
     /* The relevant types fit into a byte, also in version 5 with its wider type. */

@@ -4,8 +4,8 @@
  * This program is itself the plugin (2.23 on): NCCL finds ncclProfiler_v1 to _v5 in it.
  * Events are enabled around single calls only. At other times NCCL only tests a flag.
  * Source: NCCL 2.23 to 2.30, src/include/plugin/profiler and src/misc/profiler.cc. NCCL
- * has one plugin per process, so there is no object. All functions are for the thread
- * that makes the calls. */
+ * uses one plugin per process, so the functions take no object. All functions are for the
+ * thread that makes the calls. */
 #ifndef RINGBENCH_WORKER_NCCL_NCCL_PROFILER_H
 #define RINGBENCH_WORKER_NCCL_NCCL_PROFILER_H
 

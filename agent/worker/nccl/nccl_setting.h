@@ -14,7 +14,8 @@ const char *nccl_setting(const char *name, char *value, size_t size);
  * the environment. Returns non-zero if out of memory. */
 int nccl_setting_log(void);
 
-/* Set a variable in the environment unless it has a value. Likewise. */
+/* Set a variable in the environment unless it has a value. Call it under the conditions
+ * of nccl_setting_log(); the result is the same. */
 int nccl_setting_default(const char *name, const char *value);
 
 #endif

@@ -48,7 +48,7 @@ static void describe_place(const char *node, int *listener, struct place *own)
                  status > 0 ? "" : why.text);
 }
 
-/* True if the rank is the first of its node: only that one takes part. */
+/* True if the rank is the first of its node: only that rank takes part. */
 static bool is_first(const struct place *all, int rank)
 {
     for (int i = 0; i < rank; i++)

@@ -99,7 +99,7 @@ static int sim_alloc(struct backend_comm *comm, size_t bytes, void **send, void 
     return 0;
 }
 
-/* ---- Data, of which a simulation has none ---- */
+/* ---- Data: a simulation moves none ---- */
 
 static int sim_write(struct backend_comm *comm, void *to, const void *host, size_t len,
                      struct error *err)

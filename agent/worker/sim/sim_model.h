@@ -2,8 +2,8 @@
 /* sim_model.h - a model of the time that a collective takes: latency and bandwidth per
  * algorithm, with less bandwidth to slow nodes, links or racks
  *
- * docs/reference/simulation.md, "The model", has the formulas. Workers of the backend sim
- * and ringbench-sim use the same model. */
+ * docs/reference/simulation.md, "The model", gives the formulas. Workers of the backend
+ * sim and ringbench-sim use the same model. */
 #ifndef RINGBENCH_WORKER_SIM_SIM_MODEL_H
 #define RINGBENCH_WORKER_SIM_SIM_MODEL_H
 

@@ -101,7 +101,7 @@ const envInWords = (env) =>
     .map(([name, value]) => (value === null ? `${name} unset` : `${name}=${value}`))
     .join(' ');
 
-/* Shows where settings cross. */
+/* The chart of changes by size. It shows where one setting overtakes the other. */
 function ChangePlot({ answer }) {
   const theme = useTheme();
   const [keys, setKeys] = useState([]);

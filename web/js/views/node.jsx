@@ -169,7 +169,7 @@ export const NodeSheet = ({ node, rows = [], path = '/nodes' }) => (
 
 function factRows(node, path) {
   const { inventory = {}, versions = {} } = node;
-  /* Interfaces with their own table have their addresses there. */
+  /* Interfaces with a table of their own show their addresses there. */
   const addresses = inventory.net
     ? []
     : (inventory.addresses ?? []).map((a) => `${a.interface} ${a.address}`);

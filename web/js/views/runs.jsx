@@ -31,7 +31,7 @@ const COLUMNS = [
   ['Workload', null],
   ['Curve', null],
 ];
-/* Answers to filter by. The kind precedes an answer that several kinds have. */
+/* Answers to filter by. The kind precedes an answer that several kinds share. */
 const ANSWERED = [
   'fail',
   'pass',
