@@ -61,7 +61,7 @@ static size_t put_utf8(char *out, uint32_t code)
     return 4;
 }
 
-/* The character at *at, which moves behind the character. */
+/* Decode the UTF-16 character at *at and move *at behind it. */
 static uint32_t next_code(const char *text, size_t len, size_t *at, bool is_big)
 {
     uint32_t code = unit_at(text + *at, is_big), low;
@@ -90,9 +90,10 @@ static void from_utf16(char **text, size_t *len, size_t from, bool is_big)
     *len = n;
 }
 
-/* The text of a line of a container's or journald's JSON log, such as
- * {"log":"...\n","stream":"stdout"}, with or without a collector's prefix. Returns a new
- * reference, or NULL for any other line. */
+/* Return the text that a container engine's or journald's JSON log line contains, such as
+ * {"log":"...
+ * ","stream":"stdout"}. A log collector's prefix before the JSON is allowed. The result
+ * is a new reference, or NULL if the line is not such JSON. */
 static json_t *printed(const char *line, size_t len)
 {
     static const char *const keys[] = {"log", "MESSAGE", "message"};
@@ -108,11 +109,11 @@ static json_t *printed(const char *line, size_t len)
     return text;
 }
 
-/* Other lines are not changed. */
+/* Replace each JSON log line by its text. Other lines are not changed. */
 static void from_json_lines(char **text, size_t *len)
 {
     const char *at = *text, *end = at + *len;
-    /* a JSON line is longer than the text in it, so the result fits */
+    /* A JSON line is longer than its text, so the result fits. */
     char *out = memory_zeroed(*len + 1, 1, "an imported file");
     size_t n = 0;
 
@@ -135,7 +136,7 @@ static void from_json_lines(char **text, size_t *len)
     *len = n;
 }
 
-/* True if the first line is a JSON log line, and not the whole file. */
+/* True if the first line is a JSON log line and other lines follow. */
 static bool is_json_lines(const char *text, size_t len)
 {
     const char *newline = memchr(text, '\n', len);
@@ -167,7 +168,7 @@ static int decode_utf(char **text, size_t *len, struct error *err)
     return 0;
 }
 
-/* Like memmem, but faster if the first byte is rare. */
+/* Like memmem(), but faster if the first byte of `what` is rare. */
 static char *find(char *from, const char *end, const char *what)
 {
     size_t len = strlen(what);
@@ -205,7 +206,8 @@ static void drop_colours(char *text, size_t *len)
     }
 }
 
-/* Replace tabs, and U+00A0 of web pages, by spaces. */
+/* Replace tabs, and the no-break spaces (U+00A0) of text copied from web pages, by
+ * spaces. */
 static void plain_blanks(char *text, size_t len)
 {
     char *end = text + len;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* heading.c - lines between the tables of a file that describe the next table */
+/* heading.c - collects the lines above a table that describe the table */
 #include "server/import/heading.h"
 
 #include <ctype.h>
@@ -13,7 +13,7 @@
 
 /* ---- settings ---- */
 
-/* Variables of the job, which differ between repeats. */
+/* True for variables that identify a job. Their values differ between repeats. */
 static bool is_of_job(const char *name, size_t len)
 {
     static const char *const prefixes[] = {
@@ -27,7 +27,8 @@ static bool is_of_job(const char *name, size_t len)
     return len > 3 && memcmp(name + len - 3, "_ID", 3) == 0;
 }
 
-/* The length of the name in "NCCL_ALGO=Ring"; 0 if the word is no setting. */
+/* Return the length of the name in "NCCL_ALGO=Ring", or 0 if the word is not a setting.
+ * */
 static size_t name_length(const char *word)
 {
     size_t len = strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
@@ -108,15 +109,16 @@ void heading_line(struct heading *heading, const char *line)
         heading->is_title_weak = !is_decorated;
     } else
         snprintf(heading->last, HEADING_SIZE, "%s", is_short(copy) ? copy : "");
-    if (!strchr(copy, '=')) /* no setting, as in most lines of a training's output */
+    /* Most lines of a training program's output contain no setting. */
+    if (!strchr(copy, '='))
         return;
     for (char *word = strtok_r(copy, " \t", &save); word;
          word = strtok_r(NULL, " \t", &save)) {
         word += strspn(word, "\"'`");
         if (!name_length(word))
             continue;
-        /* Settings of a new line replace old ones when space runs short; settings of one
-         * line stay together. */
+        /* When space runs short, the settings of a new line replace those of earlier
+         * lines. Settings of the same line stay together. */
         if (!has_settings && strlen(heading->settings) > HEADING_SIZE / 2)
             heading->settings[0] = '\0';
         has_settings = true;
@@ -126,8 +128,8 @@ void heading_line(struct heading *heading, const char *line)
 
 /* ---- repeats ---- */
 
-/* Matches times and the numbers of repeats and jobs, because headings of the same setting
- * differ in them. */
+/* Times, dates and the numbers of repeats and jobs. Headings that differ only in these
+ * describe the same setting. */
 static const char left_out[] =
     "\\<(run|iteration|iter|repeat|repetition|rep|trial|round|attempt|pass|loop|test|"
     "sample|job|no\\.|i=)[ .:=#_-]*[0-9]+( *(/|of) *[0-9]+)?"
@@ -138,7 +140,7 @@ static const char left_out[] =
     "\\>,? *([0-9]{1,2}\\>)?"
     "|\\<(utc|am|pm)\\>( *[0-9]{4})?";
 
-/* Append the words of a text. */
+/* Append a text's words to `out`, separated by single spaces. */
 static void append_words(char out[HEADING_SIZE], const char *text, size_t len)
 {
     static const char separators[] = " \t,#:()[]";
@@ -152,7 +154,7 @@ static void append_words(char out[HEADING_SIZE], const char *text, size_t len)
     out[n] = '\0';
 }
 
-/* The text without the parts that match left_out. */
+/* Copy the text without the parts that match left_out. */
 static void key_of(const char *text, char out[HEADING_SIZE])
 {
     regex_t pattern;

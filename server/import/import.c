@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* import.c - splits a file of another benchmark into lines, and completes its tables */
+/* import.c - splits the output of another benchmark into lines, and completes the tables
+ * that the readers find */
 #include "server/import/import.h"
 
 #include <ctype.h>
@@ -14,16 +15,19 @@
 #include "common/spec/collective.h"
 #include "server/import/import_build.h"
 
-/* Bandwidths are printed with two decimals. From this value on, their ratio is precise
- * enough. */
+/* nccl-tests prints bandwidths with two decimals. From this value on, the ratio of two
+ * bandwidths is precise enough. */
 #define RATIO_FROM_GBS 1.0
 #define RATIO_TOLERANCE 0.02
 #define ROUNDING_GBS 0.006
-#define ROW_LENGTH_MIN 8 /* minimum length of a row that a line of NCCL interrupts */
-#define ROUNDING 0.005   /* of times, which may be printed with only three digits */
+/* Minimum length in bytes of a row that a line of NCCL's log interrupts */
+#define ROW_LENGTH_MIN 8
+/* Relative rounding error of times, which may be printed with only three digits */
+#define ROUNDING 0.005
 
-/* The length of a prefix of srun -l ("0: ") or mpirun --tag-output ("[1,0]<stdout>:").
- * The readers skip other prefixes; these two are removed from headings, too. */
+/* Return the length of a prefix from srun -l ("0: ") or mpirun --tag-output
+ * ("[1,0]<stdout>:"). The readers skip other prefixes; headings must not contain these
+ * two either. */
 static size_t label_length(const char *text, size_t len)
 {
     size_t i = 0, from;
@@ -63,8 +67,8 @@ struct readers {
     struct osu_text osu;
 };
 
-/* Pass a line to the readers: NUL-terminated, and up to a line of NCCL that interrupts
- * it. Lines that consist only of NCCL's log are skipped. */
+/* Pass a line to the readers, NUL-terminated. If NCCL's log interrupts the line, pass
+ * only the part before. Lines that consist only of NCCL's log are skipped. */
 static int take_line(struct readers *readers, struct import_line *line, const char *text,
                      size_t len, struct error *err)
 {
@@ -88,7 +92,7 @@ static int take_line(struct readers *readers, struct import_line *line, const ch
     memcpy(whole, text, n);
     whole[n] = '\0';
     line->text = whole;
-    /* drop the ends of lines in JSON, CSV or a table */
+    /* Drop the trailing characters that JSON, CSV or a table adds to a line. */
     while (n > 0 && strchr(" \r\"',|", text[n - 1]))
         n--;
     split(line, text, n);
@@ -101,8 +105,8 @@ static int take_line(struct readers *readers, struct import_line *line, const ch
     return nccl_text_line(&readers->nccl, line, nccl != NULL, err);
 }
 
-/* A progress meter overwrites its line: a new line begins after each CR except a final
- * one. */
+/* Progress meters overwrite their line, so every carriage return starts a new line,
+ * except one at the end. */
 static int take_parts(struct readers *readers, struct import_line *line, const char *text,
                       const char *stop, struct error *err)
 {
@@ -160,7 +164,7 @@ static void drop_empty(struct import *import)
     import->n_tables = n;
 }
 
-/* Write "3, 5 and 12 more". */
+/* Write the numbers of unread lines, as in "3, 5 and 12 more". */
 static void list_lines(const struct import *import, char *out, size_t size)
 {
     size_t n = 0, i = 0;
@@ -186,21 +190,24 @@ static int say_nothing_read(const struct import *import, struct error *err)
 
     list_lines(import, lines, sizeof(lines));
     if (import->n_unread > 0)
-        return error_set(
-            err, ERROR_INVALID,
-            "the file has no readable row; %zu line%s could not be read (%s): %.100s",
-            import->n_unread, import->n_unread == 1 ? "" : "s", lines,
-            json_get_str(json_array_get(import->unread, 0), "detail", "?"));
+        return error_set(err, ERROR_INVALID,
+                         "the file contains no readable row; %zu line%s could not be "
+                         "read (%s): %.100s",
+                         import->n_unread, import->n_unread == 1 ? "" : "s", lines,
+                         json_get_str(json_array_get(import->unread, 0), "detail", "?"));
     if (import->failure[0])
         return error_set(err, ERROR_INVALID,
-                         "the file has no row: the benchmark failed before the first: %s",
+                         "the file contains no row, because the benchmark failed before "
+                         "its first row: %s",
                          import->failure);
-    return error_set(err, ERROR_INVALID,
-                     "the file has no rows of nccl-tests or of OSU's collectives, and no "
-                     "lines of NCCL's log (HOST:PID:THREAD [GPU] NCCL INFO ...)");
+    return error_set(
+        err, ERROR_INVALID,
+        "the file contains no rows of nccl-tests or the OSU benchmarks, and no "
+        "lines of NCCL's log (HOST:PID:THREAD [GPU] NCCL INFO ...)");
 }
 
-/* True if the whole text is a JSON object, not lines of which the first is one. */
+/* True if the whole text is a JSON object. False for JSON lines, of which only the first
+ * is an object. */
 static bool is_json(const char *text, size_t len)
 {
     const char *newline = len > 0 && text[0] == '{' ? memchr(text, '\n', len) : NULL;
@@ -225,9 +232,9 @@ int import_read(const char *text, size_t len, struct import *out, struct error *
         blank++;
     is_object = is_json(text + blank, len - blank);
     if (is_object && len > IMPORT_JSON_MAX)
-        result =
-            error_set(err, ERROR_LIMIT, "JSON of %zu bytes is more than the %zu allowed",
-                      len, IMPORT_JSON_MAX);
+        result = error_set(err, ERROR_LIMIT,
+                           "the JSON is %zu bytes long; the limit is %zu bytes", len,
+                           IMPORT_JSON_MAX);
     else if (is_object)
         result = nccl_json_read(out, text + blank, len - blank, err);
     else
@@ -249,8 +256,9 @@ void import_release(struct import *import)
 
 /* ---- Completing the tables ---- */
 
-/* OSU's size is the bytes that each rank sends to one other, while ringbench counts the
- * larger buffer; only for reduce-scatter both are equal. OSU prints no bandwidths. */
+/* OSU's size is the number of bytes that each rank sends to one other rank, while
+ * ringbench counts the larger buffer. Both are equal for reduce-scatter. OSU prints no
+ * bandwidths. */
 static void settle_osu_row(const struct import_table *table, struct import_row *row)
 {
     enum collective_kind kind = (enum collective_kind)table->collective;
@@ -272,8 +280,8 @@ static bool is_near(double value, double printed)
     return fabs(value - printed) <= ROUNDING_GBS + ROUNDING * printed;
 }
 
-/* Compute bandwidths from size and time: printed ones have two decimals, which are all
- * zeros at 8 bytes. */
+/* Compute bandwidths from size and time. nccl-tests prints two decimals, which are zeros
+ * for 8 bytes. */
 static void sharpen(const struct import_table *table, struct import_row *row)
 {
     enum collective_kind kind = (enum collective_kind)table->collective;
@@ -288,8 +296,8 @@ static void sharpen(const struct import_table *table, struct import_row *row)
     row->busbw_gbs = busbw_gbs;
 }
 
-/* Bus bandwidth divided by algorithm bandwidth, from the most precise row; 0 if no row is
- * precise enough. */
+/* Return bus bandwidth divided by algorithm bandwidth, from the row with the highest
+ * bandwidth, or 0 if no row is precise enough. */
 static double ratio_of(const struct import_table *table)
 {
     const struct import_row *best = &table->rows[0];
@@ -307,7 +315,8 @@ static bool fits(int collective, int ranks, double ratio)
     return fabs(ratio - factor) <= RATIO_TOLERANCE * (factor + 0.1);
 }
 
-/* List the collectives that match the bandwidths, as a hint for the user. */
+/* List the collectives whose bus factor matches the bandwidths, as a hint for the user.
+ * */
 static void list_fitting(double ratio, int ranks, char *out, size_t size)
 {
     size_t n = 0;
@@ -330,7 +339,7 @@ static int need_collective(const struct import_table *table, struct error *err)
     list_fitting(ratio_of(table), table->ranks / table->groups, fitting, sizeof(fitting));
     return error_set(
         err, ERROR_INVALID,
-        "the file does not name its collective: add ?collective=all_reduce or another%s",
+        "the file does not name its collective: add it as in ?collective=all_reduce%s",
         fitting);
 }
 
@@ -344,13 +353,13 @@ static int check_ratio(const struct import_table *table, struct error *err)
         return 0;
     return error_set(
         err, ERROR_INVALID,
-        "bus bandwidths are %.2f times the algorithm bandwidths, but for %s on %d ranks "
-        "they must be %.2f times: check the collective and the number of ranks",
+        "the bus bandwidths are %.2f times the algorithm bandwidths, but %s on %d ranks "
+        "requires %.2f times: check the collective and the number of ranks",
         ratio, collective_name(kind), ranks, collective_bus_factor(kind, ranks));
 }
 
-/* True if a line is followed by one of the same size, as when two worlds print at the
- * same time. */
+/* True if a row repeats the size and settings of the row before, because two worlds print
+ * at the same time. The two placements of one line are two rows. */
 static bool has_doubled_rows(const struct import_table *table)
 {
     for (size_t i = 2; i < table->n_rows; i++)
@@ -364,12 +373,13 @@ static bool has_doubled_rows(const struct import_table *table)
 }
 
 #define WITHOUT_MPI                                                                      \
-    "The benchmark was built without MPI: build nccl-tests with MPI=1, start it by the " \
-    "mpirun or srun --mpi of that MPI, and import that"
+    "The benchmark was built without MPI. Build nccl-tests with MPI=1, start it with "   \
+    "that MPI's mpirun or with srun --mpi, and import the new output"
 
-/* Each world lists one rank 0. A call that failed and was repeated printed no rows the
- * first time. Worlds that print concurrently print every row and every closing line
- * twice. If one prints its head among another's rows, the table is in pieces. */
+/* Each world lists one rank 0. A failed call that was repeated printed no rows the first
+ * time. Worlds that print at the same time repeat every row and every closing line. If
+ * the first lines of one world's output are between another's rows, the table is in
+ * pieces. */
 static int check_worlds(const struct import *import, struct error *err)
 {
     const struct import_table *named = NULL;
@@ -391,33 +401,36 @@ static int check_worlds(const struct import *import, struct error *err)
     }
     if (worlds < 2 || !(are_at_once || (has_piece && ends == worlds)))
         return 0;
-    return error_set(err, ERROR_INVALID,
-                     "rank 0 appears %d times (%s): these are %d worlds of %d rank%s "
-                     "that printed at once, not one of %d. " WITHOUT_MPI,
-                     worlds, named->worlds_on, worlds, listed / worlds,
-                     listed == worlds ? "" : "s", listed);
+    return error_set(
+        err, ERROR_INVALID,
+        "rank 0 appears %d times (%s): the file contains %d worlds of %d "
+        "rank%s that ran at the same time, not one world of %d. " WITHOUT_MPI,
+        worlds, named->worlds_on, worlds, listed / worlds, listed == worlds ? "" : "s",
+        listed);
 }
 
-/* The user's number of ranks takes precedence. A list may be truncated, but never
- * contains too many ranks. */
+/* The number of ranks that the user gives takes precedence. The file's list may be
+ * truncated, but it never contains too many ranks. */
 static int settle_ranks(struct import_table *table, int ranks, struct error *err)
 {
     int listed = table->ranks_from > table->ranks ? table->ranks_from : table->ranks;
 
     if (ranks > 0 && ranks < listed)
-        return error_set(err, ERROR_INVALID, "the file lists %d ranks, but ?ranks= is %d",
-                         listed, ranks);
+        return error_set(err, ERROR_INVALID,
+                         "the file lists %d ranks, but ?ranks= gives only %d", listed,
+                         ranks);
     if (ranks > 0)
         table->ranks = ranks;
     else if (table->ranks_from > 0 && table->ranks_from != table->ranks)
-        return error_set(err, ERROR_INVALID,
-                         "the file's list of ranks is truncated, with %d ranks or more: "
-                         "add ?ranks= with their number",
-                         table->ranks_from);
+        return error_set(
+            err, ERROR_INVALID,
+            "the file's list of ranks is truncated; there are at least %d ranks: "
+            "add ?ranks= with their number",
+            table->ranks_from);
     else if (table->ranks == 0)
         return error_set(
             err, ERROR_INVALID,
-            "the file has no number of ranks: add ?ranks= with it, such as ?ranks=8");
+            "the file does not contain the number of ranks: add it as in ?ranks=8");
     return 0;
 }
 
@@ -454,7 +467,7 @@ static bool same_nodes(const struct import_table *a, const struct import_table *
 }
 
 /* True if each table is a world on its own nodes, and the worlds' ranks add up to the
- * user's number. */
+ * number that the user gave. */
 static bool are_worlds(const struct import *import, int ranks)
 {
     const struct import_table *first = &import->tables[0];
@@ -475,11 +488,12 @@ int import_settle(struct import *import, const struct import_hints *hints,
                   struct error *err)
 {
     if (are_worlds(import, hints->ranks))
-        return error_set(err, ERROR_INVALID,
-                         "these are %zu worlds of %d rank%s one after the other, not one "
-                         "of %d. " WITHOUT_MPI,
-                         import->n_tables, import->tables[0].ranks,
-                         import->tables[0].ranks == 1 ? "" : "s", hints->ranks);
+        return error_set(
+            err, ERROR_INVALID,
+            "the file contains %zu worlds of %d rank%s, one after another, not one "
+            "world of %d. " WITHOUT_MPI,
+            import->n_tables, import->tables[0].ranks,
+            import->tables[0].ranks == 1 ? "" : "s", hints->ranks);
     if (check_worlds(import, err))
         return -1;
     for (size_t i = 0; i < import->n_tables; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* import.h - reads the output of other benchmarks: nccl-tests' text and JSON (-J) from
- * 2.10 on, and the blocking collectives of the OSU benchmarks. Plain functions over
- * bytes. The formats are defined in NVIDIA/nccl-tests, src/util.cu and src/common.cu, and
- * in OMB's util/osu_util_mpi.c. */
+/* import.h - reads the output of other benchmarks: text and JSON (-J) of nccl-tests 2.10
+ * and later, and the blocking collectives of the OSU benchmarks (OMB). The functions do
+ * no I/O. The formats are defined in NVIDIA/nccl-tests, src/util.cu and src/common.cu,
+ * and in OMB's util/osu_util_mpi.c. */
 #ifndef RINGBENCH_SERVER_IMPORT_IMPORT_H
 #define RINGBENCH_SERVER_IMPORT_IMPORT_H
 
@@ -13,9 +13,10 @@
 
 #include "common/base/error.h"
 
-/* enough for logs of thousands of processes */
+/* limit in bytes; enough for logs of thousands of processes */
 #define IMPORT_BYTES_MAX ((size_t)64 << 20)
-#define IMPORT_JSON_MAX ((size_t)2 << 20) /* JSON needs more memory when parsed */
+/* Limit in bytes; parsed JSON takes more memory than text */
+#define IMPORT_JSON_MAX ((size_t)2 << 20)
 #define IMPORT_ROWS_MAX 10000
 #define IMPORT_TABLES_MAX 1000
 #define IMPORT_NODES_MAX 4096
@@ -26,23 +27,24 @@
 
 enum import_format { IMPORT_NCCL_TESTS, IMPORT_NCCL_TESTS_JSON, IMPORT_OSU };
 
-/* One half of a line of nccl-tests, or a line of OSU. */
+/* One placement of a line of nccl-tests, or a line of OSU. */
 struct import_row {
     uint64_t size, count; /* bytes; elements per call, as ringbench counts them */
     int dtype;            /* enum dtype */
     int redop, root;      /* -1: none */
-    int cycle;            /* earlier rows of its series with this size */
+    int cycle;            /* number of earlier rows of the same series and size */
     bool in_place;
     double time_us, algbw_gbs, busbw_gbs;
-    double time_min_us, time_max_us; /* over ranks; 0: unknown */
-    int64_t wrong;                   /* elements; -1: unknown */
-    long iters;                      /* -1: unknown */
+    /* Shortest and longest time of any rank; 0: unknown */
+    double time_min_us, time_max_us;
+    int64_t wrong; /* elements; -1: unknown */
+    long iters;    /* -1: unknown */
 };
 
 struct import_node {
     char name[IMPORT_NAME_SIZE];
-    char host[IMPORT_NAME_SIZE]; /* own host name; may not be unique */
-    char bus[24];                /* of its first rank's device, or "" */
+    char host[IMPORT_NAME_SIZE]; /* host name as the host reports it; may not be unique */
+    char bus[24];                /* PCI bus id of the first rank's device, or "" */
     int ranks;
 };
 
@@ -57,11 +59,11 @@ enum {
     IMPORT_SETTINGS
 };
 struct import_setting {
-    const char *label;  /* before the number in nccl-tests' text */
+    const char *label;  /* text before the number in nccl-tests' output */
     const char *name;   /* name in nccl-tests' JSON */
-    const char *parent; /* parent of the run spec's field, or NULL */
+    const char *parent; /* the run spec's object that contains the field, or NULL */
     const char *field;
-    long least; /* smaller numbers are not put into the run spec */
+    long least; /* smaller numbers are not copied to the run spec */
 };
 extern const struct import_setting import_settings[IMPORT_SETTINGS];
 
@@ -69,31 +71,32 @@ extern const struct import_setting import_settings[IMPORT_SETTINGS];
 struct import_table {
     enum import_format format;
     int collective; /* enum collective_kind; -1: unknown */
-    char version[IMPORT_VERSION_SIZE], library[IMPORT_VERSION_SIZE]; /* or "" */
-    char device[IMPORT_NAME_SIZE];      /* of the first rank; or "" */
-    char heading[IMPORT_NAME_SIZE];     /* the lines above the table, or "" */
+    /* Or "" if unknown */
+    char version[IMPORT_VERSION_SIZE], library[IMPORT_VERSION_SIZE];
+    char device[IMPORT_NAME_SIZE];      /* device of the first rank, or "" */
+    char heading[IMPORT_NAME_SIZE];     /* text that describes the table, or "" */
     char heading_key[IMPORT_NAME_SIZE]; /* equal for repeats of one setting */
-    bool is_weak;                       /* the heading is only the last line before */
-    char failure[IMPORT_NAME_SIZE * 2]; /* the line of a failed process, or "" */
-    /* in the order of first ranks; incomplete if the list is truncated */
+    bool is_weak;                       /* the heading may be unrelated output */
+    char failure[IMPORT_NAME_SIZE * 2]; /* error line of a failed process, or "" */
+    /* Ordered by first rank; incomplete if the file's list is truncated. */
     struct import_node *nodes;
     size_t n_nodes, nodes_capacity;
     int ranks;      /* 0: unknown */
-    int ranks_from; /* highest rank in a list, plus 1: a lower bound */
+    int ranks_from; /* highest rank in a list, plus 1: a lower bound of `ranks` */
     int worlds;     /* occurrences of rank 0 */
-    int listed;     /* ranks in all lists */
-    int ends;       /* closing lines: several worlds may print at once */
-    char worlds_on[2 * IMPORT_NAME_SIZE]; /* nodes with a rank 0 */
+    int listed;     /* ranks in all lists together */
+    int ends; /* number of closing lines; several worlds may print at the same time */
+    char worlds_on[2 * IMPORT_NAME_SIZE]; /* names of nodes with a rank 0 */
     int groups;                           /* groups that measured at the same time */
     long settings[IMPORT_SETTINGS];       /* by import_settings */
     struct import_row *rows;
     size_t n_rows, rows_capacity;
-    size_t n_unread; /* unread lines of the table */
-    bool has_begun;  /* the output's first lines are present; a pasted excerpt may lack
-                        them */
-    bool has_ended;  /* the output's closing lines are present, if its format has any */
-    long out_of_bounds; /* wrong elements according to the closing line */
-    uint64_t wrong_at;  /* first size with wrong data */
+    size_t n_unread; /* lines of the table that could not be read */
+    /* The output's first lines are present; a pasted excerpt may lack them */
+    bool has_begun;
+    bool has_ended;     /* the closing lines were read, or the format prints none */
+    long out_of_bounds; /* number of wrong elements in the closing line */
+    uint64_t wrong_at;  /* first size with wrong data, in bytes */
     bool is_below;      /* the bandwidth is below the requested minimum */
     bool is_rccl;       /* printed by rccl-tests */
 };
@@ -103,7 +106,8 @@ struct import {
     size_t n_tables, capacity, n_rows;
     json_t *unread; /* [{"line" or "pointer", "detail"}], at most IMPORT_NOTES_MAX */
     size_t n_unread;
-    char failure[IMPORT_NAME_SIZE * 2]; /* of a process that failed before any table */
+    /* Error line of a process that failed before any table, or "" */
+    char failure[IMPORT_NAME_SIZE * 2];
 };
 
 /* Read a file. Unreadable rows are listed in `unread`; the others are kept. -1 with *err
@@ -112,7 +116,7 @@ struct import {
 int import_read(const char *text, size_t len, struct import *out, struct error *err);
 void import_release(struct import *import);
 
-/* Facts that the file may lack. */
+/* Facts from the user that the file may lack. */
 struct import_hints {
     int collective; /* -1: not given */
     int ranks;      /* 0: not given */

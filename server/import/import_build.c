@@ -57,8 +57,8 @@ static bool same_series(const struct import_row *a, const struct import_row *b)
            a->in_place == b->in_place;
 }
 
-/* The number of earlier rows of this series with this size. Sizes rise within a sweep, so
- * the series' last row usually answers it. */
+/* Return the number of earlier rows of this series with this size. Sizes rise within a
+ * sweep, so the series' last row usually gives the number. */
 static int cycle_of(const struct import_table *table, const struct import_row *row)
 {
     bool is_last = true;
@@ -93,8 +93,8 @@ int import_add_row(struct import *import, const struct import_row *row, struct e
     return 0;
 }
 
-/* Find the host's last node. Returns NULL if this rank uses the device with which that
- * node began, because a further node of the same name then begins. */
+/* Find the last node with this host name. If that node's first rank uses the same device
+ * as this rank, the rank is on another host of the same name: return NULL. */
 static struct import_node *node_of(struct import_table *table, const char *host,
                                    const char *bus, size_t *n_alike)
 {
@@ -243,8 +243,8 @@ long import_number_after(const char *text, const char *label)
     return end == at || value < 0 || value > 1000000000 ? -1 : value;
 }
 
-/* Version codes since 2.9 have two more digits for the minor version (NCCL_VERSION in
- * nccl.h). */
+/* Since NCCL 2.9, version codes use two more digits for the minor version (NCCL_VERSION
+ * in nccl.h). */
 void import_library(long code, char out[IMPORT_VERSION_SIZE])
 {
     out[0] = '\0';

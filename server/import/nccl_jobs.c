@@ -9,9 +9,9 @@
 #include "common/base/memory.h"
 
 struct joining {
-    size_t *parents; /* union-find over processes; the root is the job's first process */
+    size_t *parents; /* union-find over processes; the root is a job's first process */
     bool *has_name;
-    json_t *first; /* first process of each communicator, by its id */
+    json_t *first; /* index of each communicator's first process, by communicator id */
 };
 
 static size_t root_of(const struct joining *joining, size_t i)
@@ -23,7 +23,8 @@ static size_t root_of(const struct joining *joining, size_t i)
     return i;
 }
 
-/* The lower process becomes the root, because it is the first of the job. */
+/* The process with the lower index becomes the root, because it is the job's first
+ * process. */
 static void join(const struct joining *joining, size_t a, size_t b)
 {
     a = root_of(joining, a);
@@ -34,7 +35,7 @@ static void join(const struct joining *joining, size_t a, size_t b)
         joining->parents[a] = b;
 }
 
-/* about: a log, or one of its other communicators. */
+/* about: the log of process i, or another communicator in that log. */
 static void take_comm(struct joining *joining, size_t i, const json_t *about)
 {
     const char *id = json_get_str(about, "comm", NULL);
@@ -59,8 +60,8 @@ static void take_log(struct joining *joining, size_t i, const json_t *log)
         take_comm(joining, i, json_array_get(others, k));
 }
 
-/* Join the processes without a communicator: with all others if these are one job, else
- * with each other. */
+/* Join the processes that report no communicator: to the others if these form one job,
+ * else to each other. */
 static void join_nameless(const struct joining *joining, size_t n)
 {
     size_t n_jobs = 0, last = n;

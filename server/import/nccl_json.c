@@ -11,8 +11,8 @@
 
 #define DEPTH_MAX 64
 
-/* The end of the last complete element of "results" in a truncated text. Elements are
- * objects in an array in the outermost object. 0 if there is none. */
+/* Return the end of the last complete element of "results" in a truncated text, or 0 if
+ * there is none. Elements are objects in an array in the outermost object. */
 static size_t last_element(const char *text, size_t len)
 {
     char open[DEPTH_MAX];
@@ -36,7 +36,7 @@ static size_t last_element(const char *text, size_t len)
     return end;
 }
 
-/* Parse the file, or the readable part of a truncated one. */
+/* Parse the file, or the readable part of a truncated file. */
 static json_t *parse(const char *text, size_t len, bool *is_whole, struct error *err)
 {
     json_t *file = json_parse(text, len, err);
@@ -54,7 +54,7 @@ static json_t *parse(const char *text, size_t len, bool *is_whole, struct error 
     return file;
 }
 
-/* Read a figure. NaN is a string in the JSON, so it is refused. */
+/* Read a number of a row. nccl-tests writes NaN as a string, which is refused. */
 static bool figure(const json_t *half, const char *name, double *value)
 {
     *value = json_get_num(half, name, -1.0);
@@ -64,7 +64,7 @@ static bool figure(const json_t *half, const char *name, double *value)
 static const char *read_half(const json_t *half, struct import_row *row)
 {
     if (json_object_get(half, "cpu_time"))
-        return "its times are CPU times (-C), not times of the collective";
+        return "the row contains CPU times (-C) instead of the collective's times";
     if (!figure(half, "time", &row->time_us) ||
         !figure(half, "alg_bw", &row->algbw_gbs) ||
         !figure(half, "bus_bw", &row->busbw_gbs))
@@ -84,7 +84,7 @@ static const char *read_what(const json_t *item, struct import_row *row)
     row->count = (uint64_t)count;
     row->dtype = dtype_lookup_nccl(json_get_str(item, "type", ""));
     if (row->dtype < 0)
-        return "its type is not a data type of nccl-tests";
+        return "type is not a data type of nccl-tests";
     row->redop = redop_lookup(json_get_str(item, "redop", "none"));
     row->root = (int)strtol(json_get_str(item, "root", "-1"), NULL, 10);
     row->iters = (long)json_get_int(item, "actual_iterations", -1);
@@ -115,8 +115,8 @@ static int take_result(struct import *import, size_t index, const json_t *item,
     return 0;
 }
 
-/* The list contains only the first device of each process (util.cu,
- * writeDeviceReport). */
+/* nccl-tests lists only the first device of each process (writeDeviceReport in util.cu).
+ * */
 static int take_devices(struct import *import, const json_t *config, struct error *err)
 {
     const json_t *devices = json_object_get(config, "devices"), *device;

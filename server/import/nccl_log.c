@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_log.c - reads NCCL's log in a job's output */
+/* nccl_log.c - reads NCCL's log in the output of a job */
 #include "server/import/nccl_log.h"
 
 #include <stdint.h>
@@ -20,7 +20,7 @@
 #define WHAT "an imported log" /* named in the out-of-memory message */
 #define PORTS_MAX 64
 #define LINE_SIZE 200
-#define JOBS_MAX 64 /* jobs that are judged */
+#define JOBS_MAX 64 /* maximum of jobs that get verdicts of their own */
 #define COMMS_SHOWN 4
 #define ALL_JOBS SIZE_MAX
 
@@ -51,7 +51,7 @@ static void take_port(json_t *ports, const char *line, size_t len)
     json_array_append_new(ports, port);
 }
 
-/* The index of a host among the nodes; appended if it is missing. */
+/* Return the index of a host among the nodes. Append the host if it is missing. */
 static size_t place_of(struct transport_node *nodes, size_t *n, const char *host)
 {
     for (size_t i = 0; i < *n; i++)
@@ -64,9 +64,9 @@ static size_t place_of(struct transport_node *nodes, size_t *n, const char *host
 /* The file's processes, in the order of their first lines. */
 struct file_logs {
     const struct ncclog_set *set;
-    json_t *names;     /* names of their nodes */
-    json_t *logs;      /* their logs, or null */
-    json_t *inventory; /* of rank 0's node, or NULL */
+    json_t *names;     /* array: name of each process's node */
+    json_t *logs;      /* array: log of each process, or null */
+    json_t *inventory; /* inventory of rank 0's node, or NULL */
     size_t *job_of, n_jobs;
 };
 
@@ -75,7 +75,8 @@ static const char *name_of(const struct file_logs *file, size_t i)
     return json_string_value(json_array_get(file->names, i));
 }
 
-/* Names that several hosts share: their addresses on the same interface differ. */
+/* Return the names that several hosts share. Such hosts have different addresses on the
+ * same interface. */
 static json_t *shared_names(const struct file_logs *file)
 {
     json_t *first = json_object(), *shared = json_object();
@@ -100,7 +101,8 @@ static json_t *shared_names(const struct file_logs *file)
     return shared;
 }
 
-/* Name each process's node: its host, with its address if hosts share the name. */
+/* Name each process's node by its host. Add the address if several hosts share the name.
+ * */
 static void name_nodes(struct file_logs *file)
 {
     json_t *shared = shared_names(file);
@@ -126,7 +128,7 @@ static bool is_of(const struct file_logs *file, size_t i, size_t job)
     return job == ALL_JOBS || file->job_of[i] == job;
 }
 
-/* Fold the logs of one job, or of all. */
+/* Fold the logs of one job, or of all jobs. */
 static json_t *fold(const struct file_logs *file, size_t job, const char *mark)
 {
     const struct ncclog_set *set = file->set;
@@ -201,8 +203,8 @@ static void judge_jobs(const struct file_logs *file, json_t *out)
     json_object_set_new(out, "verdicts", verdicts);
 }
 
-/* If there are too many nodes or processes to analyze, find at least those that use
- * sockets while most do not. */
+/* If there are too many nodes or processes to analyze, at least find nodes that use
+ * sockets while most use another network. */
 static void say_odd_nodes(const struct ncclog_set *set, json_t *out)
 {
     struct finding finding = finding_begin();
@@ -233,7 +235,7 @@ static void say_odd_nodes(const struct ncclog_set *set, json_t *out)
     json_decref(hosts);
 }
 
-/* Insert a verdict at the front: some processes were left out. */
+/* Insert a verdict at the front that gives the number of processes left out. */
 static void say_left_out(const struct ncclog_set *set, json_t *out)
 {
     struct finding finding = finding_begin();
@@ -245,7 +247,7 @@ static void say_left_out(const struct ncclog_set *set, json_t *out)
                           finding_end(&finding, MESSAGE_WAYS_LEFT_OUT, " (imported)"));
 }
 
-/* The node of each rank of the largest communicator. */
+/* Return the node of each rank in the largest communicator, by rank as text. */
 static json_t *nodes_by_rank(const struct file_logs *file, long *n_ranks)
 {
     json_t *nodes = json_object();
@@ -287,7 +289,8 @@ static void add_torch(const struct torch_log *torch, const json_t *nodes, long n
     json_object_set_new(out, "verdicts", verdicts);
 }
 
-/* The answer for a file without NCCL's lines; NULL if PyTorch reported nothing either. */
+/* Return the result for a file without lines of NCCL's log, or NULL if PyTorch reported
+ * nothing either. */
 static json_t *only_torch(const struct torch_log *torch)
 {
     json_t *out =
@@ -301,7 +304,7 @@ static json_t *only_torch(const struct torch_log *torch)
     return NULL;
 }
 
-/* ports: of rank 0's node. */
+/* ports: the network ports of rank 0's node. */
 static json_t *fold_set(const struct ncclog_set *set, const struct torch_log *torch,
                         json_t *ports)
 {

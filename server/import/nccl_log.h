@@ -6,10 +6,11 @@
 #include <jansson.h>
 #include <stddef.h>
 
-/* The result of transport_fold over all processes in the log. With several jobs, each job
- * has its own verdicts and an entry in "jobs" (docs/reference/api.md). Reports of
- * PyTorch's watchdog about ranks add a verdict. Lines of ibdev2netdev describe the ports
- * of rank 0's node. NULL if there is no line of NCCL's log or of the watchdog. */
+/* Return the result of transport_fold() over all processes in the log. With several jobs,
+ * each job has its own verdicts and an entry in "jobs" (docs/reference/api.md). Reports
+ * of PyTorch's watchdog about ranks add verdicts. Lines of ibdev2netdev describe the
+ * ports of rank 0's node. NULL if the file contains no line of NCCL's log or the
+ * watchdog. */
 json_t *nccl_log_read(const char *text, size_t len);
 
 #endif

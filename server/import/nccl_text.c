@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_text.c - reads nccl-tests' text of any version */
+/* nccl_text.c - reads the text output of any nccl-tests version */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "common/spec/collective.h"
 #include "server/import/import_build.h"
 
-/* Columns per placement: time, algbw, busbw and errors; with -I four more. */
+/* Columns per placement: time, algbw, busbw and errors. Option -I adds four. */
 #define HALF_PLAIN 4
 #define HALF_PER_ITER 8
 #define TIMESTAMP_WORDS 2
@@ -28,8 +28,8 @@ static struct import_table *table_of(const struct nccl_text *reader)
     return import->n_tables ? &import->tables[import->n_tables - 1] : NULL;
 }
 
-/* The table for a line above the rows: a new one if the last table has ended or contains
- * rows. */
+/* Return the table that a line above the rows belongs to. Start a new table if the last
+ * one has ended or contains rows. */
 static struct import_table *open_table(struct nccl_text *reader, struct error *err)
 {
     struct import_table *table = table_of(reader);
@@ -132,15 +132,15 @@ static int take_rank(struct nccl_text *reader, struct import_line *line,
         table->ranks_from = (int)rank + 1;
     if (close)
         import_set_device(reader->import, close + strspn(close, "] "));
-    /* The device number distinguishes equal buses of different PCI domains, which some
-     * lists omit. */
+    /* Some lists omit the PCI domain. The device number then distinguishes devices with
+     * the same bus number. */
     if (open && close > open)
         snprintf(bus, sizeof(bus), "%ld %.*s", import_number_after(line->text, "device "),
                  (int)(close - open - 1), open + 1);
     return import_add_rank(reader->import, node, bus, 1, err);
 }
 
-/* The line that names the columns. */
+/* Parse the line with the columns' names. */
 static int take_columns(struct nccl_text *reader, struct import_line *line,
                         struct error *err)
 {
@@ -193,7 +193,7 @@ static const struct {
     {"Avg bus bandwidth", take_end, false},
 };
 
-/* Read one placement; false if there is none. */
+/* Read one placement. Return false if a number is missing or invalid. */
 static bool read_half(const struct nccl_text *reader, char *const *words,
                       struct import_row *row)
 {
@@ -210,7 +210,7 @@ static bool read_half(const struct nccl_text *reader, char *const *words,
            (reader->is_delta && import_number(words[3], &wrong));
 }
 
-/* Parse "size count type [redop [root]]". Returns NULL, or the error. */
+/* Parse "size count type [redop [root]]". Return NULL, or the error. */
 static const char *read_what(char *const *words, size_t n, struct import_row *row)
 {
     if (!import_count(words[0], &row->size) || !import_count(words[1], &row->count))
@@ -229,12 +229,12 @@ static const char *read_what(char *const *words, size_t n, struct import_row *ro
         else if (*end == '\0' && end != words[i] && root >= -1 && root < IMPORT_RANKS_MAX)
             row->root = (int)root;
         else if (strcmp(words[i], "none") != 0)
-            return "a word between type and time is neither reduction nor root";
+            return "a word between type and time is neither a reduction nor a root";
     }
     return NULL;
 }
 
-/* Parse a line with one or two placements. Returns NULL, or the error. */
+/* Parse a row with one or two placements. Return NULL, or the error. */
 static const char *read_row(const struct nccl_text *reader,
                             const struct import_line *line, struct import_row rows[2],
                             size_t *n)
@@ -244,15 +244,15 @@ static const char *read_row(const struct nccl_text *reader,
                                            : words % reader->half;
     const char *fault;
 
-    /* 3 to 5 words, then one placement or two. */
+    /* A row is 3 to 5 words, then one or two placements. */
     *n = words > what ? (words - what) / reader->half : 0;
     if (line->n_words < reader->behind || what < 3 || what > 5 || *n < 1 || *n > 2)
-        return "it does not have the columns of a row";
+        return "the line does not match the columns of a row";
     fault = read_what(line->words, what, &rows[0]);
     if (fault)
         return fault;
     rows[1] = rows[0];
-    /* A traced row contains only the in-place half. */
+    /* A row of a trace (-I) contains only the in-place placement. */
     rows[0].in_place = *n == 1;
     rows[1].in_place = true;
     for (size_t i = 0; i < *n; i++)
@@ -271,7 +271,7 @@ static int take_row(struct nccl_text *reader, struct import_line *line, struct e
     if (!table && !(table = open_table(reader, err)))
         return -1;
     if (reader->has_cpu_time)
-        fault = "its times are CPU times (-C), not times of the collective";
+        fault = "the row contains CPU times (-C) instead of the collective's times";
     else
         fault = read_row(reader, line, rows, &n);
     if (fault) {
@@ -289,7 +289,8 @@ static int take_row(struct nccl_text *reader, struct import_line *line, struct e
 
 /* ---- Lines after prefixes of a launcher, a log collector or a user ---- */
 
-/* The '#' at which a line of the table's head or end begins; NULL: the line is none. */
+/* Return the '#' with which a header or closing line of a table begins, or NULL if the
+ * line is neither. */
 static const char *find_header(const char *text, size_t *which)
 {
     for (const char *at = strchr(text, '#'); at && at - text < PREFIX_MAX;
@@ -305,7 +306,8 @@ static const char *find_header(const char *text, size_t *which)
     return NULL;
 }
 
-/* Make "#" the first word: drop prefix words, and a prefix attached to it. */
+/* Make "#" the first word. Drop the words before, and a prefix that is attached to "#".
+ * */
 static void begin_with_hash(struct import_line *line, const char *text)
 {
     size_t n = 0;
@@ -318,7 +320,8 @@ static void begin_with_hash(struct import_line *line, const char *text)
     line->text = text;
 }
 
-/* The index of the word where "size count type" begins; n_words if there is none. */
+/* Return the index of the word where "size count type" begins, or n_words if there is
+ * none. */
 static size_t find_row(struct import_line *line)
 {
     uint64_t value;
@@ -335,7 +338,8 @@ static size_t find_row(struct import_line *line)
     return line->n_words;
 }
 
-/* True for "size count", a word, and figures: possibly a row of a future version. */
+/* True for two counts, a word, and figures: possibly a row of a future nccl-tests
+ * version. */
 static bool is_like_row(const struct import_line *line, size_t from)
 {
     double number;
@@ -363,8 +367,8 @@ static bool is_like_row(const struct import_line *line, size_t from)
     return n >= 3;
 }
 
-/* True if the line looks like a row. Between the columns' names and the end, fewer signs
- * are enough. */
+/* True if the line looks like a row. Between the columns' names and the closing lines,
+ * four words are enough if they start like a row. */
 static bool looks_like_row(const struct nccl_text *reader, struct import_line *line)
 {
     uint64_t value;

@@ -8,9 +8,9 @@
 #include "common/spec/collective.h"
 #include "server/import/import_build.h"
 
-/* Titles, as in "OSU MPI-CUDA Allreduce Latency Test v7.4", and the data type of versions
- * before 7.0, which do not print it. Other titles are of collectives that ringbench
- * lacks. */
+/* Titles, as in "OSU MPI-CUDA Allreduce Latency Test v7.4", and the data type that
+ * versions before 7.0 use but do not print. Ringbench does not support collectives with
+ * other titles. */
 static const struct {
     const char *title;
     enum collective_kind collective;
@@ -81,8 +81,9 @@ static void take_type(struct osu_text *reader, const struct import_line *line)
         }
     }
     reader->dtype = -1;
-    import_note_line(reader->import, line->number,
-                     "ringbench does not support this data type: its rows are left out");
+    import_note_line(
+        reader->import, line->number,
+        "ringbench does not support this data type, so the rows are skipped");
 }
 
 static const char *read_row(const struct osu_text *reader, const struct import_line *line,
@@ -93,7 +94,7 @@ static const char *read_row(const struct osu_text *reader, const struct import_l
     struct import_table *table = &reader->import->tables[reader->import->n_tables - 1];
 
     if (line->n_words < wanted)
-        return "it has too few columns";
+        return "the row contains too few columns";
     if (!import_count(line->words[0], &row->size) ||
         !import_number(line->words[1], &row->time_us) || row->time_us <= 0.0)
         return "size or time is not a number";
@@ -109,7 +110,7 @@ static const char *read_row(const struct osu_text *reader, const struct import_l
     if (strcmp(line->words[wanted - 1], "Pass") == 0)
         row->wrong = 0;
     else if (strcmp(line->words[wanted - 1], "Fail") != 0)
-        return "its Validation is neither Pass nor Fail";
+        return "Validation is neither Pass nor Fail";
     else if (table->wrong_at == 0)
         table->wrong_at = row->size ? row->size : 1;
     return NULL;
@@ -134,8 +135,8 @@ static int take_row(struct osu_text *reader, const struct import_line *line,
     return import_add_row(reader->import, &row, err);
 }
 
-/* The index of the word OSU in "# OSU MPI-CUDA Allreduce Latency Test v7.4"; n_words if
- * there is none. */
+/* Return the index of the word OSU in "# OSU MPI-CUDA Allreduce Latency Test v7.4", or
+ * n_words if there is none. */
 static size_t find_title(const struct import_line *line)
 {
     for (size_t i = 0; i + 3 < line->n_words; i++)
@@ -145,7 +146,8 @@ static size_t find_title(const struct import_line *line)
     return line->n_words;
 }
 
-/* Drop as many words as preceded the title, and a prefix attached to the first word. */
+/* Drop as many words as precede the title, and a prefix that is attached to the first
+ * word. */
 static void drop_prefix(const struct osu_text *reader, struct import_line *line)
 {
     uint64_t value;
@@ -162,7 +164,7 @@ static void drop_prefix(const struct osu_text *reader, struct import_line *line)
         line->words[0] = first + strlen(first) - 1;
 }
 
-/* True for "6-4  10.00  9.00": a size with a suffix, and figures. */
+/* True for a size with a suffix, then figures, as in "6-4  10.00  9.00". */
 static bool is_like_row(const struct import_line *line)
 {
     size_t len = line->n_words ? strlen(line->words[0]) : 0;
@@ -180,8 +182,8 @@ int osu_text_line(struct osu_text *reader, struct import_line *line, struct erro
     if (title < line->n_words) {
         bool has_hash = title > 0 && strchr(line->words[title - 1], '#');
 
-        /* A prefix attached to "#" is also attached to the sizes, so it is no word of its
-         * own. */
+        /* A prefix that is attached to "#" is also attached to the sizes, so it is not a
+         * separate word. */
         reader->behind = title - has_hash;
         return take_title(reader, line, title, err);
     }
@@ -198,7 +200,7 @@ int osu_text_line(struct osu_text *reader, struct import_line *line, struct erro
                import_count(line->words[0], &size)) {
         return take_row(reader, line, err);
     } else if (reader->dtype >= 0 && is_like_row(line)) {
-        import_note_row(reader->import, line->number, "its size is not a number");
+        import_note_row(reader->import, line->number, "size is not a number");
     }
     return 0;
 }

@@ -19,24 +19,25 @@
 #define OP_SIZE 32
 #define RANKS_MAX 65536
 #define ERRORS_MAX 64
-#define ERROR_WITHIN 6 /* maximum of lines between announcement and error */
+/* Maximum number of lines between an announced error and its text */
+#define ERROR_WITHIN 6
 #define LISTED_MAX 16
-#define RANKS_SIZE 160  /* size of a text that lists ranks */
-#define TIMEOUTS_TOLD 6 /* maximum of operations in a sentence about timeouts */
+#define RANKS_SIZE 160  /* size in bytes of a text that lists ranks */
+#define TIMEOUTS_TOLD 6 /* maximum number of operations in a sentence about timeouts */
 #define MARK " (imported)"
 #define WHAT "PyTorch's log" /* named in the out-of-memory message */
 
 /* The last reported state of a rank in a group. -1: unknown. */
 struct torch_rank {
     char group[GROUP_SIZE];
-    long rank; /* in the job if the line has that number, else in the group */
+    long rank; /* rank in the job if the line contains that number, else in the group */
     long work, enqueued, completed;
-    char op[OP_SIZE]; /* the collective that timed out; "": unknown */
+    char op[OP_SIZE]; /* the collective that timed out, or "" if unknown */
 };
 
 struct torch_error {
-    char text[TORCH_TEXT_SIZE]; /* without pointers and ports */
-    long first, n;              /* first rank with the error; number of ranks */
+    char text[TORCH_TEXT_SIZE]; /* error text without pointers and ports */
+    long first, n; /* first rank that reported the error; number of such ranks */
 };
 
 void torch_log_init(struct torch_log *log)
@@ -53,7 +54,7 @@ void torch_log_release(struct torch_log *log)
 
 /* ---- Lines ---- */
 
-/* The number after the first label that is followed by one; -1 if there is none. */
+/* Return the number that follows any of the labels, or -1 if there is none. */
 static long number_of(const char *text, const char *const *labels)
 {
     for (; *labels; labels++) {
@@ -65,7 +66,8 @@ static long number_of(const char *text, const char *const *labels)
     return -1;
 }
 
-/* "[rank2]:" of torchrun is a rank of the job; "Rank 2]" is one of the group. */
+/* Labels of a rank. "[rank2]:" comes from torchrun and is a rank of the job; "Rank 2]" is
+ * a rank of the group. */
 static const char *const rank_labels[] = {"[rank", "[Rank ", " Rank ", "on rank ", NULL};
 
 /* The labels in "last enqueued NCCL work: 53". PyTorch 2.6 and later omit "NCCL". */
@@ -76,7 +78,8 @@ static const char *const enqueued_labels[] = {
 static const char *const completed_labels[] = {
     "ast completed NCCL work: ", "ast completed work: ", NULL};
 
-/* The group's name in "[PG ID 0 PG GUID 0(default_pg) Rank 2]" or "[PG 1 Rank 2]". */
+/* Read the group's name from "[PG ID 0 PG GUID 0(default_pg) Rank 2]" or "[PG 1 Rank 2]".
+ * */
 static void group_of(const char *text, char out[GROUP_SIZE])
 {
     const char *from = strstr(text, "[PG "), *to = from ? strstr(from, " Rank ") : NULL;
@@ -108,8 +111,8 @@ static struct torch_rank *rank_at(struct torch_log *log, const char *group, long
 }
 
 /* Parse "Watchdog caught collective operation timeout: WorkNCCL(SeqNum=51,
- * OpType=ALLREDUCE,". The line does not name the group, so it is stored without one,
- * until a line that does. */
+ * OpType=ALLREDUCE,". The line does not name the group, so the timeout is stored under
+ * the group "". take_state() copies its operation to the group. */
 static void take_timeout(struct torch_log *log, const char *text, long rank)
 {
     const char *op = strstr(text, "OpType=");
@@ -123,7 +126,7 @@ static void take_timeout(struct torch_log *log, const char *text, long rank)
 }
 
 /* Parse "... detected by watchdog at work: 51, last enqueued NCCL work: 53, last
- * completed NCCL work: 50.". The first report of a rank counts. */
+ * completed NCCL work: 50.". Only the first report of a rank in a group counts. */
 static void take_state(struct torch_log *log, const char *text, long rank)
 {
     char group[GROUP_SIZE];
@@ -138,7 +141,8 @@ static void take_state(struct torch_log *log, const char *text, long rank)
     if (one->work < 0)
         one->work = number_of(text, work_labels);
     timeout = rank_at(log, "", rank);
-    one = rank_at(log, group, rank); /* the array may have moved */
+    /* The call for `timeout` may have moved the array. */
+    one = rank_at(log, group, rank);
     if (timeout && timeout != one && timeout->work == one->work)
         memcpy(one->op, timeout->op, OP_SIZE);
 }
@@ -165,7 +169,7 @@ static void add_error(struct torch_log *log, const char *text)
     snprintf(error->text, TORCH_TEXT_SIZE, "%s", stripped);
 }
 
-/* The text after "[rank2]: " or "2: ". */
+/* Skip a label such as "[rank2]: " or "2: ". */
 static const char *without_label(const char *text)
 {
     const char *colon = strstr(text, ": ");
@@ -178,7 +182,7 @@ static const char *without_label(const char *text)
     return text;
 }
 
-/* Parse "Last error:". NCCL's error follows in the same or the next line. */
+/* Parse "Last error:". The text of NCCL's error follows in the same or the next line. */
 static bool take_error(struct torch_log *log, const char *text)
 {
     const char *last = strstr(text, "Last error:");
@@ -225,7 +229,7 @@ void torch_log_line(struct torch_log *log, const char *line, size_t len)
     if (take_error(log, text))
         return;
     rank = number_of(text, rank_labels);
-    /* Healthy jobs report their progress, too. */
+    /* Ignore progress reports, which healthy jobs write, too. */
     if (rank < 0 || rank >= RANKS_MAX || strstr(text, "update periodically"))
         return;
     if (number_of(text, enqueued_labels) >= 0)
@@ -236,15 +240,16 @@ void torch_log_line(struct torch_log *log, const char *line, size_t len)
 
 /* ---- Verdicts ---- */
 
-/* The ranks of one group. */
+/* The ranks of one group, and the operation that they wait for. */
 struct group {
     const struct torch_log *log;
     const char *name;
     const json_t *nodes;
-    long n_ranks; /* in the job; 0: unknown */
-    /* ranks report timeouts only: before PyTorch 2.3 they do not report enqueued work */
+    long n_ranks; /* number of ranks in the job; 0: unknown */
+    /* Ranks reported only timeouts. PyTorch before 2.3 does not report enqueued work. */
     bool has_timeouts_only;
-    long work; /* the latest operation that a rank waits for */
+    /* Sequence number of the latest operation that a rank waits for; -1: none */
+    long work;
     const char *op;
 };
 
@@ -266,7 +271,7 @@ static int compare_longs(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Sort the ranks and write "0-1, 3". */
+/* Sort the ranks and write ranges such as "0-1, 3". */
 static void list_ranks(long *ranks, size_t n, char *out, size_t size)
 {
     size_t at = 0;
@@ -284,7 +289,7 @@ static void list_ranks(long *ranks, size_t n, char *out, size_t size)
     }
 }
 
-/* NULL if the log contains no line of the rank. */
+/* Return the name of the rank's node, or NULL if NCCL's log does not contain the rank. */
 static json_t *node_of(const struct group *group, long rank)
 {
     char key[24];
@@ -304,7 +309,7 @@ static struct finding begin(const char *about, const char *line)
     return finding;
 }
 
-/* Set the ranks that the finding names, and their nodes. */
+/* Store the ranks that the finding names, and their nodes. */
 static void put_ranks(struct finding *finding, const struct group *group, long *ranks,
                       size_t n)
 {
@@ -316,8 +321,8 @@ static void put_ranks(struct finding *finding, const struct group *group, long *
         finding_name(finding, json_string_value(node_of(group, ranks[i])));
 }
 
-/* Find ranks that NCCL's log contains but that reported nothing. Other ranks may have
- * written another log. */
+/* Find ranks that are in NCCL's log but reported nothing. A rank without lines in NCCL's
+ * log may have written to another file. */
 static size_t find_silent(const struct group *group, long *out, size_t max)
 {
     bool *has = memory_zeroed((size_t)group->n_ranks + 1, sizeof(*has), WHAT);
@@ -350,8 +355,8 @@ static const char *other_op(const struct group *group, long *rank)
     return NULL;
 }
 
-/* [{"ranks","n","work","op"}], an entry for ranks that timed out in the same
- * operation. */
+/* Return [{"ranks","n","work","op"}], with one entry for all ranks that timed out in the
+ * same operation. */
 static json_t *timeouts_json(const struct group *group, long *ranks)
 {
     const struct torch_log *log = group->log;
@@ -396,7 +401,7 @@ static long highest_enqueued(const struct group *group, bool of_behind)
     return most;
 }
 
-/* Set the ranks that wait: other ranks hold them up, or no rank stands out. */
+/* Store the ranks that wait, and the operation that they wait for. */
 static void put_waiting(struct finding *finding, const struct group *group, long *ranks,
                         size_t n)
 {
@@ -450,7 +455,7 @@ static json_t *judge(const struct group *group, long *behind, long *waiting, siz
     return finding_end(&finding, id, MARK);
 }
 
-/* Find the latest operation that a rank of the group waits for; -1 if none waits. */
+/* Find the latest operation that any rank of the group waits for; -1 if none waits. */
 static void find_work(struct group *group)
 {
     group->work = -1;
@@ -481,7 +486,8 @@ static void judge_groups(const struct torch_log *log, const json_t *nodes, long 
         has_state = has_state || log->ranks[i].enqueued >= 0;
     for (size_t i = 0; i < log->n_ranks; i++) {
         const struct torch_rank *one = &log->ranks[i];
-        /* The members of other groups are unknown, so missing ones cannot be found. */
+        /* Only the members of the default group are known, so ranks that reported nothing
+         * can be found only there. */
         bool is_all = !*one->group || strstr(one->group, "default_pg") ||
                       strcmp(one->group, "0") == 0;
         struct group group = {.log = log,
@@ -518,8 +524,8 @@ static bool has_line(const json_t *verdict, const char *text)
     return false;
 }
 
-/* True if a verdict of NCCL's log already quotes this error; that verdict names the
- * process. */
+/* True if a verdict from NCCL's log already quotes this error. That verdict also names
+ * the process. */
 static bool is_told(const json_t *verdicts, const char *text)
 {
     for (size_t i = 0; i < json_array_size(verdicts); i++)

@@ -166,11 +166,9 @@ TEST(what_is_lacking_or_does_not_fit_is_said)
         {"nccl-2.10-no-name.txt", {-1, 0}, "match all_reduce"},
         {"nccl-2.10-no-name.txt",
          {COLLECTIVE_ALL_GATHER, 0},
-         "1.00 times the algorithm bandwidths, but for all_gather on 2 ranks they must "
-         "be "
-         "0.50"},
-        {"osu-5.9-plain.txt", {-1, 0}, "has no number of ranks"},
-        {"README.md", {-1, 0}, "the file has no rows of nccl-tests or of OSU's"},
+         "1.00 times the algorithm bandwidths, but all_gather on 2 ranks requires 0.50"},
+        {"osu-5.9-plain.txt", {-1, 0}, "does not contain the number of ranks"},
+        {"README.md", {-1, 0}, "the file contains no rows of nccl-tests or the OSU"},
     };
 
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
@@ -359,7 +357,7 @@ TEST(several_worlds_are_not_one)
                                       ROW("8") END "# nThread 1\n" RANK("0", "b", "0")
                                           RANK("1", "b", "1") ROW("8") END,
                                   4, &import),
-                           "2 worlds of 2 ranks one after the other"));
+                           "2 worlds of 2 ranks, one after another"));
     import_release(&import);
     /* A call that broke off before its first row, and was made again. */
     assert_string_equal(settle(RANK("0", "a", "0") RANK("1", "b", "0") RANK("0", "a", "0")
