@@ -28,7 +28,7 @@ struct carried {
 void carried_add_node(struct carried *carried, const json_t *conditions);
 void carried_add_row(struct carried *carried, int64_t attempt, int64_t size);
 
-/* Return whether n nodes' ports carried less than one call of the largest row moves
+/* Return true if n nodes' ports carried less than one call of the largest row moves
  * between nodes. False for rows below 1 MiB, which cannot tell. */
 bool carried_is_little(const struct carried *carried, size_t n);
 

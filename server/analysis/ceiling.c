@@ -48,7 +48,7 @@ static bool is_alike(const json_t *a, const json_t *b)
     return true;
 }
 
-/* Return whether a port is a virtual function (SR-IOV) on a physical link that the
+/* Return true if a port is a virtual function (SR-IOV) on a physical link that the
  * physical function or another virtual function already represents. */
 static bool is_again(const json_t *ports, size_t at)
 {
@@ -231,7 +231,7 @@ static const struct link_term *lesser(const struct link_term *a,
     return b->gbs < a->gbs ? b : a;
 }
 
-/* Return whether the run or a node configures which network NCCL uses. */
+/* Return true if the run or a node configures which network NCCL uses. */
 static bool is_chosen(const struct ceiling_node *nodes, size_t n, const json_t *env)
 {
     static const char *const names[] = {"NCCL_IB_HCA", "NCCL_IB_DISABLE", "NCCL_NET"};

@@ -136,7 +136,7 @@ int compare_side_choose(struct compare_side *side, const struct compare_ask *ask
     return check_nodes(side, err);
 }
 
-/* Return whether any case of the side has the same variables. */
+/* Return true if any case of the side has the same variables. */
 static bool is_any_alike(const struct compare_side *side, const json_t *env)
 {
     json_t *own = json_copy((json_t *)(uintptr_t)env);
@@ -231,7 +231,7 @@ size_t compare_choice_ranks(const struct compare_choice *choice)
 
 /* ---- Pairs ---- */
 
-/* Return whether all of a side's cases have the same value of a variable. */
+/* Return true if all of a side's cases have the same value of a variable. */
 static bool is_constant(const struct compare_side *side, const char *name)
 {
     const json_t *first = json_object_get(side->cases[0].env, name);

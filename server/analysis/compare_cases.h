@@ -60,7 +60,7 @@ int compare_sides_check(const struct compare_side *base, const struct compare_si
                         struct error *err);
 
 /* Pair the cases by repeat, if both sides are from one run with interleaved order. Cases
- * without a partner are dropped. Returns whether there are pairs. */
+ * without a partner are dropped. Returns true if there are pairs. */
 bool compare_sides_pair(struct compare_side *base, struct compare_side *head);
 
 /* Return a side's lots; the caller frees them. */

@@ -181,7 +181,7 @@ static void warn_of_cases(json_t *list, const struct compare_side *side)
              side->name);
 }
 
-/* Return whether a side's cases differ in their variables, which widens its scatter. */
+/* Return true if a side's cases differ in their variables, which widens its scatter. */
 static bool is_mixed(const struct compare_side *side)
 {
     for (size_t i = 1; i < side->n; i++)

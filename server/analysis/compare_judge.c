@@ -231,7 +231,7 @@ static size_t count_upper(const double *values, size_t n, double split)
     return upper;
 }
 
-/* Return whether too many pairs have cases in different states for the trimmed mean to
+/* Return true if too many pairs have cases in different states for the trimmed mean to
  * exclude them. Their differences reflect the states. */
 static bool pairs_suffer(const struct compare_sides *sides, const double *values,
                          double split, size_t trimmed)
@@ -247,7 +247,7 @@ static bool pairs_suffer(const struct compare_sides *sides, const double *values
     return up > trimmed || down > trimmed;
 }
 
-/* Return whether states prevent a verdict. If each side stays in one state, the states
+/* Return true if states prevent a verdict. If each side stays in one state, the states
  * are the difference between the sides. */
 static bool states_matter(const struct compare_sides *sides, const double *values,
                           size_t trimmed, struct compare_band *band)

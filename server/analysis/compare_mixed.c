@@ -30,7 +30,7 @@ static size_t count_sizes(const struct compare *compare, size_t band)
     return n;
 }
 
-/* Return whether a size's change exceeds the margin and is not due to chance. The
+/* Return true if a size's change exceeds the margin and is not due to chance. The
  * interval's confidence accounts for all sizes of the band. */
 static bool is_sure(const struct compare *compare, const struct compare_size *size,
                     size_t n)

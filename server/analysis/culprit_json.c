@@ -40,7 +40,7 @@ static size_t count(const struct culprit_model *model, enum suspect_state state)
     return n;
 }
 
-/* Return whether there are as many measurements as links. */
+/* Return true if there are as many measurements as links. */
 static bool has_met_all(const struct culprit_model *model)
 {
     return 2 * model->n_ran >= model->fleet->n_nodes * (model->fleet->n_nodes - 1);
@@ -52,7 +52,7 @@ static double behind(double deviation)
     return deviation < 0 ? -expm1(deviation) : 0;
 }
 
-/* Return whether noise could hide a very slow node. A deficit that the user tolerates
+/* Return true if noise could hide a very slow node. A deficit that the user tolerates
  * does not count. */
 static bool is_blurred(const struct culprit_model *model)
 {

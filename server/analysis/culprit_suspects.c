@@ -158,7 +158,7 @@ static bool is_nearly_all(size_t slow, size_t all)
     return all > 0 && (double)slow >= NEARLY_ALL * (double)all;
 }
 
-/* Return whether each node of the rack, not just some, is slow across the boundary. */
+/* Return true if each node of the rack, not just some, is slow across the boundary. */
 static bool all_are_slow(struct culprit_model *model, const char *rack, double cut)
 {
     const struct culprit_fleet *fleet = model->fleet;
@@ -182,7 +182,7 @@ static bool all_are_slow(struct culprit_model *model, const char *rack, double c
     return true;
 }
 
-/* Evaluate the rack whose first node is given. Return whether it is a suspect. */
+/* Evaluate the rack whose first node is given. Return true if it is a suspect. */
 static bool look_at_rack(struct culprit_model *model, size_t node, struct rack_look *look)
 {
     const char *rack = model->racks[node];
@@ -230,7 +230,7 @@ static bool find_rack(struct culprit_model *model, struct suspect *out)
     return found > 0;
 }
 
-/* Add the suspect racks of a label key. Return whether there are any. */
+/* Add the suspect racks of a label key. Return true if there are any. */
 static bool find_racks_of(struct culprit_model *model, const char *key)
 {
     struct suspect suspect;
@@ -294,7 +294,7 @@ static bool find_node(struct culprit_model *model, struct suspect *out)
     return least < 0;
 }
 
-/* Return whether a node ran only with suspects and was always slow. */
+/* Return true if a node ran only with suspects and was always slow. */
 static bool was_always_slow(struct culprit_model *model, size_t node)
 {
     double errors, cut;

@@ -163,7 +163,7 @@ static void release_facts(struct facts *facts)
     json_decref(facts->weights);
 }
 
-/* Return whether a fact is absent or null. */
+/* Return true if a fact is absent or null. */
 static bool is_nothing(const json_t *values)
 {
     return json_array_size(values) == 0 ||
@@ -197,7 +197,7 @@ static bool are_alike(const json_t *left, const json_t *right)
 
 #define OF_SYSTEM "system."
 
-/* Return whether the nodes' system facts were recorded. */
+/* Return true if the nodes' system facts were recorded. */
 static bool has_system(const json_t *facts)
 {
     const char *name;

@@ -49,7 +49,7 @@ static void check_ranks(const struct gate_run *run, const struct threshold *thre
              json_object());
 }
 
-/* Return whether any row was checked. */
+/* Return true if any row was checked. */
 static bool any_checked(const struct summary *summary)
 {
     for (size_t i = 0; i < summary->n_series; i++)

@@ -30,10 +30,10 @@ struct gate_run {
     const char *not_again;
 };
 
-/* Return whether a spec (effective, JSON) has checks, so that the run's end is judged. */
+/* Return true if a spec (effective, JSON) has checks, so that the run's end is judged. */
 bool gate_is_asked(const json_t *spec);
 
-/* Return whether the run's results are needed to judge it. */
+/* Return true if the run's results are needed to judge it. */
 bool gate_needs_results(const json_t *spec, const char *state);
 
 /* Return the `gate` verdict as a new reference. NULL means that the run is slower than

@@ -13,7 +13,7 @@ static json_t *bands_of(const json_t *compared)
     return json_object_get(json_object_get(verdict, "evidence"), "bands");
 }
 
-/* Return whether a band is slower, at least at some sizes. */
+/* Return true if a band is slower, at least at some sizes. */
 static bool is_slower(const json_t *band)
 {
     return verdict_says(band, VERDICT_WORSE) || verdict_says(band, VERDICT_MIXED);
@@ -36,7 +36,7 @@ static bool is_any_slower(const json_t *bands)
     return false;
 }
 
-/* Return whether any band is slower in both comparisons. */
+/* Return true if any band is slower in both comparisons. */
 static bool is_slower_again(const json_t *bands, const json_t *again)
 {
     for (size_t i = 0; i < json_array_size(bands); i++) {
@@ -72,7 +72,7 @@ static void judge_slower(const struct gate_run *run, struct gate_check *check)
 }
 
 /* Record a lasting change. It fails the run only if a user accepted the reference;
- * otherwise nobody has confirmed that the oldest runs are normal. Returns whether the
+ * otherwise nobody has confirmed that the oldest runs are normal. Returns true if the
  * change fails the run and so comes first in the sentence. */
 static bool judge_lasting(const struct gate_run *run, struct gate_check *check)
 {

@@ -54,7 +54,7 @@ static const char *const names[] = {
 
 /* ---- Selecting rows ---- */
 
-/* Return whether the threshold applies to a requested size. */
+/* Return true if the threshold applies to a requested size. */
 static bool is_asked(const struct threshold *threshold, int64_t size)
 {
     return threshold_has_size(threshold, (uint64_t)size) &&
@@ -169,7 +169,7 @@ static void take_value(struct rows *rows, const struct worst *found)
         rows->worst = *found;
 }
 
-/* Return whether the point has a figure. A bandwidth of 0 means a single rank, which has
+/* Return true if the point has a figure. A bandwidth of 0 means a single rank, which has
  * no bus, or no measurement. */
 static bool has_figure(struct rows *rows, const struct summary_point *point)
 {

@@ -15,7 +15,7 @@
 #define LASTING_NIGHTS_MIN 3 /* a more recent change is not lasting yet */
 #define LASTING_LEVEL 0.01   /* error level per night */
 
-/* Return whether the level changed after the reference and stayed changed, and fill
+/* Return true if the level changed after the reference and stayed changed, and fill
  * *split. levels: logarithms of n runs' values, oldest first. The first n_reference, at
  * least LEVEL_RUNS_MIN, are the normal level. Changes within +-margin (a logarithm) count
  * as none. With too few runs returns false. */

@@ -18,7 +18,7 @@
  * likely first run of the change. */
 json_t *lasting_changes(const json_t *series, const char *reference, double margin);
 
-/* Return whether any change is for the worse. */
+/* Return true if any change is for the worse. */
 bool lasting_changes_have_slower(const json_t *changes);
 
 /* Return a new string such as "lasting: all_reduce float32 bandwidth 3.1 % slower since

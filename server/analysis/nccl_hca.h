@@ -9,11 +9,11 @@
 
 #include <stdbool.h>
 
-/* Return whether the list contains a device's port, regardless of `^`. is_whole: names
+/* Return true if the list contains a device's port, regardless of `^`. is_whole: names
  * must match completely in any case. */
 bool nccl_hca_has(const char *value, const char *device, int port, bool is_whole);
 
-/* Return whether NCCL may use the port. "" allows all ports. */
+/* Return true if NCCL may use the port. "" allows all ports. */
 bool nccl_hca_allows(const char *value, const char *device, int port);
 
 #endif

@@ -69,7 +69,7 @@ struct preflight_check {
     const struct preflight_common *common; /* ends with a NULL path */
     bool is_hardware; /* also compared among nodes that share no run */
     const char *good; /* a value that is never reported as a finding; or NULL */
-    /* Return whether a subject is relevant for a run with these variables, which may be
+    /* Return true if a subject is relevant for a run with these variables, which may be
      * NULL. If the callback is NULL, it always is. */
     bool (*concerns)(const json_t *env, const char *subject, int port);
     struct preflight_value value;

@@ -104,7 +104,7 @@ static void look_at_usable(const struct preflight_node *node,
              usable, on_bus, *why ? " (" : "", why, *why ? ")" : "");
 }
 
-/* Return whether there is a GPU and another device with which it can communicate
+/* Return true if there is a GPU and another device with which it can communicate
  * directly. */
 static bool has_peers(const struct preflight_node *node, struct preflight_result *result)
 {

@@ -19,7 +19,7 @@ static const char *layer_of(const json_t *port)
     return json_get_str(port, "link_layer", "RDMA");
 }
 
-/* Return whether most of the node's ports with this board and link layer are active. Then
+/* Return true if most of the node's ports with this board and link layer are active. Then
  * the others should be active too, regardless of other nodes. */
 static bool is_board_used(const json_t *ports, const char *board, const char *layer)
 {
@@ -71,13 +71,13 @@ void preflight_gather_ports(const struct preflight_node *node,
     }
 }
 
-/* Return whether the run's NCCL_IB_HCA allows the port. */
+/* Return true if the run's NCCL_IB_HCA allows the port. */
 bool preflight_is_port_wanted(const json_t *env, const char *device, int port)
 {
     return nccl_hca_allows(json_get_str(env, "NCCL_IB_HCA", ""), device, port);
 }
 
-/* Return whether the port is an active RoCE port. */
+/* Return true if the port is an active RoCE port. */
 static bool is_roce(const json_t *port)
 {
     return is(port, "link_layer", "ethernet") && is(port, "state", "active") &&
@@ -181,13 +181,13 @@ void preflight_gather_mtus(const struct preflight_node *node,
     }
 }
 
-/* Return whether this is the node's own address, at which other nodes reach it. */
+/* Return true if this is the node's own address, at which other nodes reach it. */
 static bool is_reached(const struct preflight_node *node, const json_t *address)
 {
     return node->address && is(address, "address", node->address);
 }
 
-/* Return whether an interface certainly ends on the node. Other bridges, teams, tunnels
+/* Return true if an interface certainly ends on the node. Other bridges, teams, tunnels
  * and switches may lead to other nodes. Docker names a bridge by 12 hexadecimal
  * digits. */
 static bool is_local(const struct preflight_node *node, const json_t *address)

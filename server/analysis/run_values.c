@@ -171,7 +171,7 @@ static void add_band(struct lot *lot, enum band band)
     json_array_append_new(lot->out, value);
 }
 
-/* Return whether all cases have the series. Otherwise the series does not show their
+/* Return true if all cases have the series. Otherwise the series does not show their
  * scatter and is omitted. */
 static bool find_everywhere(struct lot *lot, const char *identity)
 {

@@ -122,14 +122,14 @@ static void compare_fact(struct findings *findings, const char *key, const char 
     json_decref(column);
 }
 
-/* Return whether processes read the setting to choose or use their network. */
+/* Return true if processes read the setting to choose or use their network. */
 static bool decides_network(const char *name)
 {
     return strncmp(name, "NCCL_IB_", 8) == 0 || strncmp(name, "NCCL_NET", 8) == 0 ||
            strncmp(name, "NCCL_SOCKET_", 12) == 0;
 }
 
-/* Return whether the setting names hardware or files of one machine, which may differ
+/* Return true if the setting names hardware or files of one machine, which may differ
  * between two nodes. */
 static bool names_hardware(const char *name)
 {

@@ -42,7 +42,7 @@ struct transport_finding *transport_finding_with(struct findings *findings,
 struct transport_finding *transport_finding_of(struct findings *findings,
                                                const char *about, const char *text);
 
-/* Return whether a transport leaves the node, or may do so. */
+/* Return true if a transport leaves the node, or may do so. */
 bool transport_is_network(const struct transport *t, const json_t *way);
 
 /* Add a node or a line to a finding, each once. NULL is ignored. */
@@ -56,7 +56,7 @@ json_t *transport_lines_json(const struct transport_finding *one);
  * nodes that use only one of several HCAs. */
 void transport_differ(struct findings *findings);
 
-/* Return whether the node lists no HCA of this name, and fewer HCAs than the other
+/* Return true if the node lists no HCA of this name, and fewer HCAs than the other
  * node. */
 bool transport_lacks_hca(const struct transport *t, int node, int other,
                          const char *name);
@@ -64,7 +64,7 @@ bool transport_lacks_hca(const struct transport *t, int node, int other,
 /* Report ranks that are missing while the others of their communicator wait. */
 void transport_absent(struct findings *findings);
 
-/* Return whether the log is from a version of NCCL that is not judged, and write its
+/* Return true if the log is from a version of NCCL that is not judged, and write its
  * name. */
 bool transport_foreign(const struct findings *findings, char out[TRANSPORT_NAME_MAX]);
 

@@ -176,7 +176,7 @@ static bool is_word_of(const char *words, const char *name, size_t len)
     return false;
 }
 
-/* Return whether the level is stricter than NCCL's default, PXB. It is a word or a
+/* Return true if the level is stricter than NCCL's default, PXB. It is a word or a
  * number. */
 static bool is_restricted(const char *level)
 {
@@ -195,7 +195,7 @@ static bool receives_by_gdr(const struct look *look)
     return false;
 }
 
-/* Return whether the transport only sends. On GPUs before sm80 without NVLink, NCCL sends
+/* Return true if the transport only sends. On GPUs before sm80 without NVLink, NCCL sends
  * from host memory but receives into GPU memory, perhaps in another process of the node
  * (NCCL, src/graph/paths.cc, ncclTopoCheckGdr). */
 static bool only_sends(const struct look *look, const json_t *way)
@@ -370,7 +370,7 @@ static const json_t *warnings_of(const struct look *look, const char *key)
     return json_object_get(json_object_get(look->log, key), "first");
 }
 
-/* Return whether any of the process's communicators has this init state. */
+/* Return true if any of the process's communicators has this init state. */
 static bool has_init(const struct look *look, enum transport_init init)
 {
     for (size_t i = 0; i < look->report->n_members; i++)

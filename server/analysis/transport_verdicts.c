@@ -12,7 +12,7 @@
 #include "server/analysis/transport_findings.h"
 #include "server/finding/finding.h"
 
-/* Return whether another node lacks the finding's HCA. A channel over it then has no
+/* Return true if another node lacks the finding's HCA. A channel over it then has no
  * peer, and this node is not at fault. */
 static bool has_no_partner(const struct transport *t, int node, const json_t *what)
 {
@@ -117,7 +117,7 @@ static json_t *count_active(const struct transport *t)
     return counts;
 }
 
-/* Return whether a port is down but should be active, because the user named it or most
+/* Return true if a port is down but should be active, because the user named it or most
  * other nodes use it. Other ports may be unused. */
 static bool is_missed(const json_t *port, const char *hca, const json_t *active,
                       size_t n_nodes)
@@ -156,7 +156,7 @@ static void check_ports(struct findings *findings, const json_t *folded)
 
 /* ---- Settings ---- */
 
-/* Return whether NCCL logs the variable when it reads it. NCCL does not log some
+/* Return true if NCCL logs the variable when it reads it. NCCL does not log some
  * variables. */
 static bool is_logged(const char *name)
 {

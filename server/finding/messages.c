@@ -17,14 +17,14 @@
     "[; {$missing:names 1 of $n_missing} {$n_missing:was/were} not measured]"
 #define NONE_SLOW                                                                        \
     "none stands out; the largest deviation is {largest_deviation:.1%}"                  \
-    "[{$has_met_all?}|; a link that was not measured would not show]; if a larger "      \
-    "group "                                                                             \
-    "is slow, its nodes are slow only together, for example in a full rail" GAPS
+    "[{$has_met_all?}|; a slow link that was not measured would not show]; if a "        \
+    "larger group is slow, its nodes are slow only together, for example in a full "     \
+    "rail" GAPS
 
 /* watch */
 #define SWEPT                                                                            \
     " ({measured} of {of} node{of:/s} measured[; missed: {missed:names 3 of n_missed}]"  \
-    "[; {$was_skipped?}{skipped} due time{skipped:/s} before {skipped:was/were} "        \
+    "[; {$was_skipped?}{skipped} earlier due time{skipped:/s} {skipped:was/were} "       \
     "skipped])"
 #define SWEEP_NAMED "{$said}[{$others?}; and {$others} more]" SWEPT
 
@@ -32,11 +32,13 @@
 #define COMPARED "[not alike in {$unlike:names 3}: ]{$sentence}"
 
 /* transport */
-#define UNREAD "[ ({$unread} line{$unread:/s} of it not understood)]"
+#define UNREAD                                                                           \
+    "[ ({$unread} line{$unread:/s} of the log {$unread:was/were} not understood)]"
 
 #define TORCH_RANKS "{$n_ranks:rank/ranks} {$ranks}[ on {$nodes:names 16}]"
 #define TORCH_WAITING                                                                    \
-    "{$waiting:rank/ranks} {$others} {$waiting:waits/wait} in {$work}[ ({$op})]"
+    "{$waiting:rank/ranks} {$others} {$waiting:waits/wait} in operation {$work}[ "       \
+    "({$op})]"
 
 /* change */
 #define CHANGED                                                                          \
@@ -45,7 +47,7 @@
     "({$collective} {$dtype}[{$in_place?} in place] {$where}: {since.level:.4g} "        \
     "{$unit} over {since.runs} run{since.runs:/s}, before {before.level:.4g} over "      \
     "{before.runs})"                                                                     \
-    "[{$is_spread?}; it began with one of the runs {earliest} to {latest}]"              \
+    "[{$is_spread?}; the change began with one of the runs {earliest} to {latest}]"      \
     "[; with {$versions}]"
 
 /* ---- The table ---- */

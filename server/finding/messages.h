@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* messages.h - all verdict sentences, one row each in messages.inc
  *
- * A template (template.h) names members of the verdict's evidence. Members that begin
- * with '$' are available to the sentence only. */
+ * A template (template.h) refers to members of the verdict's evidence. Members that begin
+ * with '$' are available only to the sentence. */
 #ifndef RINGBENCH_SERVER_FINDING_MESSAGES_H
 #define RINGBENCH_SERVER_FINDING_MESSAGES_H
 

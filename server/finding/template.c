@@ -18,7 +18,7 @@
 struct rendering {
     const json_t *inner, *outer;
     struct buf *out;
-    bool lacks; /* a member named in this part is absent */
+    bool lacks; /* true if a member named in this part is absent */
 };
 
 /* ---- Members ---- */
@@ -94,7 +94,7 @@ static void put_plain(const json_t *value, struct buf *out)
         buf_append_str(out, template_number(json_real_value(value), number));
 }
 
-/* Format a number as ".1f", ".4g", ".0%" or "%". */
+/* Format a number as the form ".1f", ".4g", ".0%" or "%" requires. */
 static void put_digits(double value, const char *form, struct buf *out)
 {
     char *kind = NULL;
@@ -111,7 +111,7 @@ static void put_digits(double value, const char *form, struct buf *out)
         buf_printf(out, "%.*f%s", digits, value, last == '%' ? " %" : "");
 }
 
-/* Append a list in the form "names 3" or "names 3 of n". */
+/* Append a list as the form "names 3" or "names 3 of n" requires. */
 static void put_names(const struct rendering *rendering, const json_t *list,
                       const char *form)
 {
@@ -174,7 +174,8 @@ static void cut(struct buf *out, size_t length)
     out->data[length] = '\0';
 }
 
-/* Render a group from the position after its '['. Return the position after its ']'. */
+/* Render a group that begins at `at`, behind its '['. Return the position behind its ']'.
+ * */
 static const char *render_group(struct rendering *rendering, const char *at)
 {
     struct rendering part = *rendering;
@@ -192,8 +193,8 @@ static const char *render_group(struct rendering *rendering, const char *at)
     return at;
 }
 
-/* Render up to the enclosing group's next '|' or ']', or to the end. Return that
- * position. */
+/* Render up to the enclosing group's next '|' or ']', or to the template's end. Return
+ * the position of that character. */
 static const char *render_part(struct rendering *rendering, const char *at)
 {
     char name[NAME_BYTES], form[FORM_BYTES];

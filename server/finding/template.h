@@ -31,8 +31,8 @@ void template_render(const char *text, const json_t *inner, const json_t *outer,
 /* Return the rendered template as a new string. */
 json_t *template_text(const char *text, const json_t *inner, const json_t *outer);
 
-/* Call `member` with the name and form ("" if none) of each member in the template.
- * Return -1 if the template is malformed. */
+/* Call `member` with the name and form of each member in the template; the form is "" if
+ * there is none. Return -1 if the template is malformed. */
 int template_members(const char *text,
                      void (*member)(void *arg, const char *name, const char *form),
                      void *arg);
@@ -40,8 +40,8 @@ int template_members(const char *text,
 /* Return the member that a template name such as "inner.name" refers to, or NULL. */
 const json_t *template_find(const json_t *object, const char *name);
 
-/* Format a number with four significant digits; from 1000 on as an integer. Return
- * out. */
+/* Format a number with four significant digits, or as an integer from 1000 on. Return
+ * `out`. */
 const char *template_number(double value, char out[32]);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* verdict.c - the kinds and answers of verdicts, and a verdict's JSON object */
+/* verdict.c - defines the kinds and answers of verdicts, and builds a verdict's JSON
+ * object */
 #include "server/finding/verdict.h"
 
 #include <assert.h>
@@ -16,9 +17,10 @@ static const struct {
     unsigned answers;
     unsigned judging; /* answers that name suspect nodes or clear all of them */
     unsigned slow;    /* answers that justify a search for a slow node */
-    unsigned quiet;   /* answers without news, which a run's text omits */
-    bool is_kept;     /* stored in the run's document; others are made on request */
-    bool is_result;   /* shown in the last line of a run's text */
+    unsigned quiet;   /* answers that a run's text omits because they are no news */
+    /* Stored in the run's document; verdicts of other kinds are made on request */
+    bool is_kept;
+    bool is_result; /* shown in the last line of a run's text */
 } kinds[VERDICT_KINDS] = {
 #define ANSWER(id, name)
 #define KIND(id, kind_name, text, ...)                                                   \

@@ -416,9 +416,8 @@ static int settle_ranks(struct import_table *table, int ranks, struct error *err
     int listed = table->ranks_from > table->ranks ? table->ranks_from : table->ranks;
 
     if (ranks > 0 && ranks < listed)
-        return error_set(err, ERROR_INVALID,
-                         "the file lists %d ranks, but ?ranks= gives only %d", listed,
-                         ranks);
+        return error_set(err, ERROR_INVALID, "the file lists %d ranks, but ?ranks= is %d",
+                         listed, ranks);
     if (ranks > 0)
         table->ranks = ranks;
     else if (table->ranks_from > 0 && table->ranks_from != table->ranks)

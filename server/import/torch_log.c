@@ -448,7 +448,7 @@ static json_t *judge(const struct group *group, long *behind, long *waiting, siz
         json_t *timeouts = timeouts_json(group, behind);
 
         finding_set_phrases(&finding, "$timeouts", timeouts, TIMEOUTS_TOLD, ", ",
-                            "{n:rank/ranks} {ranks} in {work}[ ({op})]");
+                            "{n:rank/ranks} {ranks} in operation {work}[ ({op})]");
         json_decref(timeouts);
         id = MESSAGE_TORCH_TIMEOUTS;
     }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* confirm.c - repeat measurements of suspects, paired with nodes that are known to be
- * good
+/* confirm.c - plans repeat measurements that pair suspects with nodes known to be good
  *
- * The analysis requests pairs in batches and waits for complete batches. Earlier requests
- * can therefore be derived again from the groups measured before them. */
+ * The analysis requests pairs in batches and waits until a batch is complete. Earlier
+ * requests can therefore be derived again from the groups that were measured before them.
+ * */
 #include <stdlib.h>
 
 #include "server/plan/patterns.h"
 
-/* Fill a round with pairs from number `from` on until a pair shares a node with an
- * earlier one. Return the number of pairs. */
+/* Fill a round with the pairs from index `from` on. Stop at a pair that shares a node
+ * with an earlier pair of the round. Return the number of pairs. */
 static size_t at_once(const struct culprit_pair *pairs, size_t n, size_t from,
                       struct plan_round *out)
 {
@@ -26,8 +26,8 @@ static size_t at_once(const struct culprit_pair *pairs, size_t n, size_t from,
     return taken;
 }
 
-/* Fill round number *round of a batch. If the batch is shorter, subtract its number of
- * rounds from *round. */
+/* Fill round number *round of a batch. If the batch has fewer rounds, subtract its number
+ * of rounds from *round. */
 static void take(const struct culprit_pair *pairs, size_t n, size_t *round,
                  struct plan_round *out)
 {

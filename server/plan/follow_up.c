@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* follow_up.c - the run to start after a run in order to find its slow node */
+/* follow_up.c - builds the spec of a run that finds an earlier run's slow node */
 #include "server/plan/follow_up.h"
 
 #include <stdio.h>
@@ -11,12 +11,14 @@
 #include "server/analysis/gate.h"
 #include "server/finding/verdict.h"
 
-/* Members of the run's spec that affect its figures. The others get their defaults. */
+/* Members of the run's spec that affect its figures. The follow-up uses defaults for the
+ * others. */
 static const char *const kept[] = {"labels",  "iters",    "warmup",         "env",
                                    "nccl",    "nccl_lib", "ranks_per_node", "bind",
                                    "devices", "share",    "launch"};
 
-_Static_assert(FOLLOW_UP_NODES_MIN == CULPRIT_NODES_MIN, "of fewer nobody is named");
+_Static_assert(FOLLOW_UP_NODES_MIN == CULPRIT_NODES_MIN,
+               "with fewer nodes, no slow node can be named");
 
 bool follow_up_fits(const json_t *run)
 {
@@ -49,8 +51,8 @@ static json_t *why(const json_t *run)
 
 /* ---- The spec ---- */
 
-/* Select the same nodes, or the same number of nodes if a launcher started them: its job
- * ends soon after the run. */
+/* Select the same nodes. If a launcher started them, select only the same number of
+ * nodes, because the launcher's job ends soon after the run. */
 static json_t *nodes_of(const json_t *spec, const json_t *nodes)
 {
     json_t *names = json_array(), *node;
@@ -92,7 +94,7 @@ static void keep(json_t *out, const json_t *spec)
     }
 }
 
-/* Return a spec with one series of one size, to compare pairs by. */
+/* Return a spec with one series of one size, in which pairs are compared. */
 static json_t *spec_of(const json_t *run, const json_t *spec, const json_t *nodes)
 {
     static const char *const firsts[] = {"collectives", "dtypes", "redops"};

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pairs.c - all pairs of nodes, in rounds of pairs without a common node
+/* pairs.c - plans all pairs of nodes, in rounds of pairs without a common node
  *
  * The rounds follow the circle method for round-robin tournaments: one node stays in
  * place and the others rotate around it. */
 #include "server/plan/patterns.h"
 
-/* An odd number of nodes leaves one place empty. */
+/* The circle has an even number of places. With an odd number of nodes, one place is
+ * empty. */
 static size_t places(size_t n)
 {
     return n + n % 2;
@@ -20,11 +21,11 @@ static size_t at(size_t place, size_t round, size_t n)
     return place == 0 ? 0 : 1 + (place - 1 + turning - round % turning) % turning;
 }
 
-/* Return the circle's rotation in a round. After rotation t, the numbers of two partners
- * (0 to m - 1, for m rotating nodes) add up to -2(t + 1) modulo m. Consecutive rotations
- * would pair a node with neighbors, which often share a rack. Evenly spaced rotations
- * would repeat similar sums, because 2t wraps around twice. Therefore the sums are evenly
- * spaced, and t is half of a sum modulo m, which is odd. */
+/* Return the rotation of the circle in a round. After rotation t, the numbers of two
+ * partners (0 to m - 1, for m rotating nodes) add up to -2(t + 1) modulo m. Consecutive
+ * rotations would pair a node with neighbors, which often share a rack. Evenly spaced
+ * rotations would repeat similar sums, because 2t wraps around twice. Therefore the sums
+ * are evenly spaced, and t is half of a sum modulo m, which is odd. */
 static size_t turn_of(const struct plan_pool *pool, size_t round, size_t rounds)
 {
     size_t turning = places(pool->fleet.n_nodes) - 1;

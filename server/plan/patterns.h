@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* patterns.h - the patterns of plan.h, one file each */
+/* patterns.h - declares the patterns of plan.h, one file each */
 #ifndef RINGBENCH_SERVER_PLAN_PATTERNS_H
 #define RINGBENCH_SERVER_PLAN_PATTERNS_H
 
@@ -9,16 +9,16 @@
 typedef void plan_fill(const struct plan_pool *pool, size_t round,
                        struct plan_round *out);
 
-/* Fill a round of repeat measurements for suspects; these rounds begin at number
- * `first`. */
+/* Fill a round of repeat measurements of suspects. `first` is the number of the first
+ * such round. */
 void confirm_fill(const struct plan_pool *pool, size_t first, size_t round,
                   struct plan_round *out);
 
 plan_fill pairs_fill, scaling_fill;
 
-/* Return the size of a plan over n nodes if none is lost. rounds: number of rounds of
- * pairs, limited to those that exist. 0 selects all rounds for up to PAIRS_ALL_MAX nodes
- * and else PAIRS_ROUNDS, which find a slow node just as reliably. */
+/* Return the size of a plan over n nodes if no node is lost. rounds: number of rounds of
+ * pairs, limited to those that exist. 0 selects all rounds for up to PAIRS_ALL_MAX nodes,
+ * and PAIRS_ROUNDS rounds for more nodes, which find a slow node just as reliably. */
 #define PAIRS_ALL_MAX 16
 #define PAIRS_ROUNDS 8
 typedef struct plan_size plan_size_of(size_t n, size_t rounds);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan.c - the groups of nodes that measure together in each round */
+/* plan.c - chooses the groups of nodes that measure together in each round */
 #include "server/plan/plan.h"
 
 #include <stdint.h>
@@ -10,7 +10,7 @@
 #include "common/spec/run_matrix.h"
 #include "server/plan/patterns.h"
 
-/* 9 confirming pairs for each of 16 suspects, and as many reference pairs: see
+/* Each of 16 suspects needs 9 confirming pairs and as many reference pairs; see
  * culprit.h. */
 #define SUSPECTS_GROUPS ((size_t)16 * 2 * 9)
 
@@ -105,7 +105,7 @@ bool plan_fits(const struct run_spec *spec, size_t n, char *why, size_t size)
     char use[96] = "fewer repeats";
 
     if (n < patterns[spec->pattern].least_nodes) {
-        snprintf(why, size, "pattern %s takes %zu nodes or more, not %zu",
+        snprintf(why, size, "pattern %s needs at least %zu nodes, not %zu",
                  run_pattern_name(spec->pattern), patterns[spec->pattern].least_nodes, n);
         return false;
     }
@@ -116,9 +116,10 @@ bool plan_fits(const struct run_spec *spec, size_t n, char *why, size_t size)
         snprintf(use, sizeof(use),
                  "at most %zu rounds (to leave room for confirmations) or fewer nodes",
                  fit);
-    snprintf(why, size,
-             "pattern %s over %zu nodes makes %zu cases, but a run may have at most %d: "
-             "use %s",
-             run_pattern_name(spec->pattern), n, cases, PLAN_CASES_MAX, use);
+    snprintf(
+        why, size,
+        "pattern %s over %zu nodes makes %zu cases, but a run may contain at most %d: "
+        "use %s",
+        run_pattern_name(spec->pattern), n, cases, PLAN_CASES_MAX, use);
     return false;
 }

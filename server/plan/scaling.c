@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scaling.c - the first 1, 2, 4 ... nodes, and at last all nodes, one group after another
+/* scaling.c - plans groups of the first 1, 2, 4 ... nodes and finally all nodes, one
+ * after another
  *
- * A projection needs four node counts of 3 or more. The counts 4, 8 and 16 are too few,
- * so a small pool also measures 3, 6 and 12. */
+ * A projection needs four node counts of 3 or more. The counts 4, 8 and 16 are only
+ * three, so a pool of up to 16 nodes also measures 3, 6 and 12. */
 #include "server/plan/patterns.h"
 
 #define SMALL_POOL 16
@@ -16,7 +17,8 @@ static size_t count_alive(const struct plan_pool *pool)
     return alive;
 }
 
-/* Return 1, 2, 4, 8 ... by round; for a small pool 1, 2, 3, 4, 6, 8, 12, 16. */
+/* Return the number of nodes in a round: 1, 2, 4, 8 ..., or 1, 2, 3, 4, 6, 8, 12, 16 for
+ * a small pool. */
 static size_t count_of(size_t round, size_t pool)
 {
     if (pool > SMALL_POOL)
@@ -26,8 +28,8 @@ static size_t count_of(size_t round, size_t pool)
     return (size_t)(round % 2 == 0 ? 3 : 4) << (round / 2 - 1);
 }
 
-/* Return a round's number of nodes if `alive` nodes of the pool are left, or 0 after the
- * last round. */
+/* Return the number of nodes in a round if `alive` nodes of the pool are left, or 0 after
+ * the last round. */
 static size_t round_nodes(size_t round, size_t pool, size_t alive)
 {
     size_t before = round == 0 ? 0 : count_of(round - 1, pool);

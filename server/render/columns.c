@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* columns.c - a list of JSON objects as text, Markdown, CSV or NDJSON */
+/* columns.c - writes a list of JSON objects as text, Markdown, CSV or NDJSON */
 #include "server/render/columns.h"
 
 #include <assert.h>
@@ -86,7 +86,7 @@ static int digits_of(double percent)
     return fabs(percent) < 9.95 ? 1 : 0;
 }
 
-/* Avoid "-0.0". */
+/* Return 0.0 for a value that would be printed as "-0.0". */
 static double tidy(double percent)
 {
     return fabs(percent) < 0.05 ? 0 : percent;
@@ -179,7 +179,7 @@ static void put_cell(const struct column *column, size_t width, const char *cell
         buf_printf(out, "%s%*s", cell, is_last ? 0 : pad + GAP, "");
 }
 
-/* Return the next column of the text table from *i on, or NULL. */
+/* Find the next column of the text table at or after index *i, or NULL. */
 static const struct column *next_shown(const struct column *columns, unsigned part,
                                        size_t *i)
 {
@@ -189,7 +189,7 @@ static const struct column *next_shown(const struct column *columns, unsigned pa
     return NULL;
 }
 
-/* Append the texts of all cells, each with its NUL. */
+/* Append the texts of all cells, each with a NUL at the end. */
 static void gather(const struct column *columns, const json_t *items,
                    struct columns_layout *layout, struct buf *cells)
 {
@@ -206,7 +206,8 @@ static void gather(const struct column *columns, const json_t *items,
         }
 }
 
-/* Append a line of headings, or a line of the cells at *cells, and advance *cells. */
+/* Append a line of headings, or a line of the cells at *cells. Move *cells behind these
+ * cells. */
 static void put_line(const struct column *columns, const char **cells,
                      const struct columns_layout *layout, struct buf *out)
 {
@@ -286,7 +287,7 @@ static void write_markdown(const struct column *columns, const json_t *items,
 
 /* ---- CSV and NDJSON ---- */
 
-/* Append an item's record, or the header if item is NULL. */
+/* Append an item's record, or the header if the item is NULL. */
 static void put_record(const struct column *columns, const json_t *item,
                        struct columns_layout *layout, struct buf *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compare_text.c - a comparison in each form */
+/* compare_text.c - writes a comparison as text, Markdown, CSV or NDJSON */
 #include "server/render/compare_text.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 #define VALUE_MAX 200
 
-/* The tables of a comparison. CSV has both in one table. */
+/* The tables of a comparison. CSV combines both in one table. */
 enum { BANDS = 1, SIZES = 2 };
 
 static const struct column columns[] = {
@@ -55,7 +55,8 @@ static const json_t *evidence_of(const json_t *document)
 
 /* ---- Text from users and programs ---- */
 
-/* The prefix of a note's line, and whether to escape Markdown's special characters. */
+/* How a form writes notes: the prefix of a line, and whether to escape Markdown's special
+ * characters. */
 struct notes {
     const char *before;
     bool is_markdown;
@@ -72,7 +73,7 @@ static void put(const struct notes *form, const char *text, struct buf *out)
         buf_append_str(out, text);
 }
 
-/* Append a line rendered from the members. Takes the members. */
+/* Append a line rendered from the members. Takes the reference to the members. */
 static void put_note(const struct notes *form, const char *template, json_t *members,
                      struct buf *out)
 {
@@ -87,7 +88,7 @@ static void put_note(const struct notes *form, const char *template, json_t *mem
     json_decref(line);
 }
 
-/* Return a value as text, truncated; "-" for none. */
+/* Return a value as text, truncated, or "-" if there is no value. */
 static json_t *value_text(const json_t *value)
 {
     char text[VALUE_MAX];
@@ -103,8 +104,8 @@ static json_t *value_text(const json_t *value)
     return json_clean_string(text);
 }
 
-/* Append the verdict's sentence. Its labels and names may contain control characters,
- * which are escaped. */
+/* Append the verdict's sentence. Control characters in its labels and names are escaped.
+ * */
 static void put_sentence(const struct notes *form, const json_t *document,
                          struct buf *out)
 {
@@ -174,7 +175,7 @@ static void write_text(const json_t *document, struct buf *out)
     put_table(json_object_get(evidence_of(document), "bands"), BANDS, FORM_TEXT, out);
     if (json_array_size(sizes) == 0)
         return;
-    buf_append_str(out, "\n# exploratory: single sizes, each by itself\n");
+    buf_append_str(out, "\n# exploratory: each size is compared separately\n");
     put_table(sizes, SIZES, FORM_TEXT, out);
 }
 
@@ -194,7 +195,8 @@ static void write_markdown(const json_t *document, struct buf *out)
     put_table(bands, BANDS, FORM_MARKDOWN, out);
     if (json_array_size(sizes) == 0)
         return;
-    buf_append_str(out, "\n<details><summary>Single sizes, exploratory</summary>\n\n");
+    buf_append_str(
+        out, "\n<details><summary>Exploratory comparison of each size</summary>\n\n");
     put_table(sizes, SIZES, FORM_MARKDOWN, out);
     buf_append_str(out, "\n</details>\n");
 }

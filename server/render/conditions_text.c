@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* conditions_text.c - the conditions in which a case ran, as comment lines */
+/* conditions_text.c - writes the conditions in which a case ran as comment lines */
 #include "server/render/conditions_text.h"
 
 #include <stdio.h>
@@ -15,7 +15,8 @@ void conditions_text_reset(struct conditions_text *text)
     text->n_noted = text->n_unbound = 0;
 }
 
-/* A node with unbound ranks has priority over bound nodes. */
+/* Note how a node's ranks are bound. A node with unbound ranks replaces nodes with bound
+ * ranks. */
 static void take_bind(struct conditions_text *text, const char *node, const json_t *bind)
 {
     const char *to = json_get_str(bind, "to", "");
@@ -25,7 +26,7 @@ static void take_bind(struct conditions_text *text, const char *node, const json
                  json_get_str(bind, "reason", "?"), node);
     else if (text->n_unbound == 0)
         snprintf(text->bound, sizeof(text->bound), "ranks bound to %s",
-                 strcmp(to, "core") == 0 ? "a core each" : "memory domains");
+                 strcmp(to, "core") == 0 ? "one core each" : "memory domains");
     utf8_trim(text->bound);
 }
 
@@ -49,7 +50,8 @@ void conditions_text_take(struct conditions_text *text, const json_t *event)
     const char *node = json_get_str(event, "node", "?");
     const json_t *bind = json_object_get(event, "bind");
 
-    /* A node's last conditions repeat its binding. Only they contain a duration. */
+    /* The conditions at a case's end repeat the binding. Only these conditions contain a
+     * duration. */
     if (bind && !json_object_get(event, "seconds"))
         take_bind(text, node, bind);
     take_notes(text, node, json_object_get(event, "notes"));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* conditions_text.h - the conditions in which a case ran, as comment lines: the binding
- * of ranks when it changes, and notes on anything that may have changed the figures */
+/* conditions_text.h - writes the conditions in which a case ran as comment lines: the
+ * binding of ranks when it changes, and notes on conditions that may affect the figures
+ * */
 #ifndef RINGBENCH_SERVER_RENDER_CONDITIONS_TEXT_H
 #define RINGBENCH_SERVER_RENDER_CONDITIONS_TEXT_H
 
@@ -10,19 +11,20 @@
 #include "common/base/buf.h"
 
 struct conditions_text {
-    char bound[400], bound_shown[400]; /* of this case; the last that was shown */
-    char notes[800];                   /* of the first node with notes */
-    size_t n_noted;                    /* nodes with notes */
-    size_t n_unbound;                  /* nodes with unbound ranks */
+    char bound[400], bound_shown[400]; /* binding in this case; binding shown last */
+    char notes[800];                   /* notes on the first node that has any */
+    size_t n_noted;                    /* number of nodes with notes */
+    size_t n_unbound;                  /* number of nodes with unbound ranks */
 };
 
-/* Begin another case. Its binding is shown only if it differs from the last one shown. */
+/* Begin another case. Its binding is shown only if it differs from the binding shown
+ * last. */
 void conditions_text_reset(struct conditions_text *text);
 
-/* Take a `conditions` event. */
+/* Read a `conditions` event. */
 void conditions_text_take(struct conditions_text *text, const json_t *event);
 
-/* Append the lines for the case's start, after the ranks are running, and for its end. */
+/* Append the lines for the case's start, when its ranks are running, and for its end. */
 void conditions_text_begin(struct conditions_text *text, struct buf *out);
 void conditions_text_end(struct conditions_text *text, struct buf *out);
 

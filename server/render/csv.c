@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* csv.c - result rows as RFC 4180 CSV */
+/* csv.c - writes result rows as RFC 4180 CSV */
 #include "server/render/csv.h"
 
 #include <math.h>
@@ -13,9 +13,10 @@
 #include "common/base/units.h"
 #include "common/result/row_fields.h"
 
-#define MEMBERS_MAX ((size_t)1 << 20) /* bytes of one field */
+#define MEMBERS_MAX ((size_t)1 << 20) /* limit in bytes for one field */
 
-/* Iterate over the columns: those of rows, then those that only figures have. */
+/* Iterate over the names of columns: first those of rows, then those that only figures
+ * use. */
 static const char *next_column(const struct csv *csv, size_t *at)
 {
     const struct row_field *fields;
@@ -70,8 +71,8 @@ void csv_header(const struct csv *csv, struct buf *out)
     buf_append_str(out, "\r\n");
 }
 
-/* Return whether a spreadsheet would evaluate the text: it starts like a formula and is
- * not a number. */
+/* Return true if a spreadsheet would evaluate the text, because it starts like a formula
+ * and is not a number. */
 static bool is_formula(const char *text)
 {
     char *end;
@@ -96,8 +97,8 @@ void csv_field(const char *text, struct buf *out)
     buf_append_str(out, "\"");
 }
 
-/* Append a value unquoted. An array's members are joined by semicolons, an object's as
- * NAME=VALUE. An object in an array is represented by its name. */
+/* Append a value without quotes. An array's members are joined by semicolons, an object's
+ * members as NAME=VALUE. An object in an array is represented by its member "name". */
 static void put_plain(const json_t *value, struct buf *out)
 {
     const char *name, *separator = "";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* event_writer.c - output formats for a run's events or its result rows */
+/* event_writer.c - writes a run's events or result rows in each output format */
 #include "server/render/event_writer.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 #include "server/render/table.h"
 #include "server/store/event_samples.h"
 
-/* Delay before an EventSource reconnects. */
+/* Delay in ms before an EventSource reconnects. */
 #define SSE_RETRY_MS 1000
 
 struct event_writer {
@@ -22,7 +22,7 @@ struct event_writer {
     struct run_text *text; /* for EVENT_FORM_TEXT */
     struct table table;    /* for ROWS_FORM_TEXT */
     struct csv csv;
-    char *cases; /* for ROWS_FORM_JSON: JSON of the rows' cases */
+    char *cases; /* for ROWS_FORM_JSON: JSON list of the rows' cases */
     size_t rows;
     bool wants_samples, wants_ranks;
 };
@@ -50,7 +50,8 @@ bool event_form_is_rows(enum event_form form)
     return forms[form].is_rows;
 }
 
-/* Return JSON [{"case","repeat","env"}], which a client can join with the rows. */
+/* Return JSON [{"case","repeat","env"}], which lets a client find the variables of each
+ * row's case. */
 static char *cases_text(const json_t *run)
 {
     const json_t *cases = json_object_get(run, "cases");
@@ -85,7 +86,8 @@ struct event_writer *event_writer_create(enum event_form form, const json_t *run
     struct event_writer *writer = memory_zeroed(1, sizeof(*writer), "a stream");
 
     writer->form = form;
-    /* Both copy only the parts they need, because a run may have many cases. */
+    /* The table and the CSV writer copy only the parts they need, because a run may
+     * contain many cases. */
     if (form == ROWS_FORM_TEXT)
         init_table(writer, run);
     if (form == ROWS_FORM_CSV)
@@ -158,7 +160,7 @@ static int put_sse(const struct store_event *event, struct buf *out)
     return buf_append_str(out, "\n\n");
 }
 
-/* Write an event in a form that has to parse the event's body. */
+/* Write an event in a form that requires parsing the event's body. */
 static int put_parsed(struct event_writer *writer, const struct store_event *event,
                       struct buf *out)
 {
@@ -176,9 +178,9 @@ static int put_parsed(struct event_writer *writer, const struct store_event *eve
     return 0;
 }
 
-/* Append a row's JSON up to its last brace, without "times_us" unless requested:
- * thousands of ranks may have a time each. Quotes within strings are escaped, so the
- * search only finds the member. */
+/* Append a row's JSON up to its last brace. Omit "times_us" unless requested, because it
+ * may hold a time for each of thousands of ranks. Quotes within strings are escaped, so
+ * the search cannot match a string's content. */
 static int put_members(const struct event_writer *writer, const struct store_event *event,
                        struct buf *out)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* event_writer.h - output formats for a run's events or its result rows. Takes events and
- * appends bytes; independent of sockets. */
+/* event_writer.h - writes a run's events or result rows in each output format. The
+ * functions append bytes to a buffer and know no sockets. */
 #ifndef RINGBENCH_SERVER_RENDER_EVENT_WRITER_H
 #define RINGBENCH_SERVER_RENDER_EVENT_WRITER_H
 
@@ -24,8 +24,8 @@ enum event_form {
 
 struct event_writer;
 
-/* run: the run's document (borrowed). link: URL of its page. post: command line that
- * posts to its URL in the API, or NULL. Both texts are copied. */
+/* run: the run's document (borrowed). link: URL of the run's page. post: command line
+ * that sends a POST to the run's URL in the API, or NULL. link and post are copied. */
 struct event_writer *event_writer_create(enum event_form form, const json_t *run,
                                          const char *link, const char *post);
 void event_writer_destroy(struct event_writer *writer);
@@ -33,20 +33,22 @@ void event_writer_destroy(struct event_writer *writer);
 /* Include the samples of rows. Call before event_writer_begin(). */
 void event_writer_want_samples(struct event_writer *writer);
 
-/* Include each rank's time, which rows in JSON omit by default. */
+/* Include the time of each rank. Rows in JSON omit these times by default. */
 void event_writer_want_ranks(struct event_writer *writer);
 
-/* Show how to stop the run, unless it has ended. Call before event_writer_begin(). */
+/* Show the command that stops the run, unless the run has ended. Call before
+ * event_writer_begin(). */
 void event_writer_say_stop(struct event_writer *writer);
 
 const char *event_form_content_type(enum event_form form);
 
-/* Return whether the form shows only result rows. */
+/* Return true if the form shows only result rows. */
 bool event_form_is_rows(enum event_form form);
 
 void event_writer_begin(struct event_writer *writer, struct buf *out);
 
-/* Returns -1 if `out` is full, or if the form must parse the event's body and cannot. */
+/* Append an event. Returns -1 if `out` is full, or if the event's body must be parsed and
+ * is invalid. */
 int event_writer_event(struct event_writer *writer, const struct store_event *event,
                        struct buf *out);
 
@@ -56,16 +58,16 @@ void event_writer_end(struct event_writer *writer, bool is_over, struct buf *out
 /* Finish a page of rows. `next` is the start of the next page, or 0 for the last page. */
 void event_writer_end_page(struct event_writer *writer, int64_t next, struct buf *out);
 
-/* Return whether event_writer_flush() has held-back output to send soon. */
+/* Return true if event_writer_flush() has output that should be sent soon. */
 bool event_writer_has_pending(const struct event_writer *writer);
 void event_writer_flush(struct event_writer *writer, struct buf *out);
 
-/* Finish early because the server is stopping. Return whether the form can mark this
- * case, perhaps with empty output. If it cannot, the stream must not end as if it were
+/* Finish early because the server is stopping. Returns true if the form can show an early
+ * end, perhaps with empty output. If false, the stream must not end as if it were
  * complete. */
 bool event_writer_stop(struct event_writer *writer, struct buf *out);
 
-/* Append a sign of life after a period without output. */
+/* Append a keep-alive line after a period without output. */
 void event_writer_alive(struct event_writer *writer, int64_t now_ms, struct buf *out);
 
 #endif

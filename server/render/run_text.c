@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_text.c - a run as text for a terminal */
+/* run_text.c - writes a run as text for a terminal */
 #include "server/render/run_text.h"
 
 #include <stdio.h>
@@ -22,7 +22,8 @@
 #include "server/plan/follow_up.h"
 #include "server/summary/result_record.h"
 
-/* Shortest interval between lines about joined ranks, unless all have joined. */
+/* Shortest interval in ms between lines about joined ranks. When all have joined, the
+ * line is written at once. */
 #define JOINED_INTERVAL_MS 2000
 #define NODES_NAMED_MAX 8
 #define GROUPS_NAMED_MAX 16
@@ -35,7 +36,7 @@ struct run_text {
     json_t *labels, *notes; /* current values */
     struct table table;
     char state[32];
-    char reason[512]; /* of that state */
+    char reason[512]; /* reason for `state` */
     int64_t started_ms;
     int64_t rows_total;
     uint64_t rows, figures, skipped, wrong;
@@ -45,19 +46,19 @@ struct run_text {
     const char *unreal; /* "simulated", "emulated", or NULL; static */
     size_t n_cases, n_nodes;
     int64_t case_no, attempt;
-    /* For each rank of the current case: whether it has joined. */
+    /* For each rank of the current case, true if the rank has joined. */
     bool *has_joined;
     size_t world_size, joined, joined_shown;
     int64_t joined_shown_ms;
     struct {
         double init_s;
         int64_t init_bytes, buffer_bytes, end_bytes;
-    } most; /* maximum over the current case's ranks; -1: not reported */
-    struct conditions_text conditions; /* of the current case */
+    } most; /* maxima over the current case's ranks; -1: not reported */
+    struct conditions_text conditions; /* conditions of the current case */
     char settings[256]; /* settings of the timed loop that differ from the defaults */
     bool is_over;       /* the run had ended before this text began */
     bool says_stop;
-    bool can_follow_up; /* provided that the run has enough nodes */
+    bool can_follow_up; /* a follow-up is possible if the run has enough nodes */
     struct buf end;     /* last lines of the run, once it has ended */
     bool has_ended;
     bool has_pattern; /* cases on different nodes run at the same time */
@@ -102,7 +103,8 @@ struct run_text *run_text_create(const json_t *run, const char *link, const char
     text->n_cases = json_array_size(json_object_get(run, "cases"));
     table_init(&text->table, json_object_get(run, "spec"), text->n_cases > 1);
     text->has_pattern = text->table.held != NULL;
-    /* A separate line precedes a case's rows and reports how the case ended. */
+    /* Cases run at the same time, so a separate line reports each case's end before its
+     * rows. The headings need not name the case. */
     if (text->has_pattern)
         text->table.names_cases = false;
     table_name_cases(&text->table, json_object_get(run, "cases"));
@@ -152,7 +154,8 @@ static void put_comment(struct buf *out, const char *words)
     buf_append_str(out, "\n");
 }
 
-/* Append a line rendered from a template with the members of `inner`, or else `outer`. */
+/* Append a line rendered from a template. Members of `inner` take precedence over those
+ * of `outer`. */
 static void put_line(struct buf *out, const char *template, const json_t *inner,
                      const json_t *outer)
 {
@@ -223,8 +226,8 @@ static void put_in_line(struct buf *out, const char *words)
         buf_append(out, *words == '\n' ? " " : words, 1);
 }
 
-/* Append a verdict unless it is no news. A verdict with checks gets a line for each
- * check. */
+/* Append a verdict unless its answer is no news. A verdict with checks gets a line for
+ * each check. */
 static void put_verdict(const json_t *verdict, struct buf *out)
 {
     json_t *check;
@@ -249,7 +252,7 @@ static void put_verdicts(const json_t *event, struct buf *out)
         put_verdict(json_array_get(verdicts, i), out);
 }
 
-/* Append to the run's last line the verdicts that are its result. */
+/* Append the verdicts that are the run's result to its last line. */
 static void put_results(const json_t *event, struct buf *out)
 {
     const json_t *verdicts = json_object_get(event, "verdicts");
@@ -265,8 +268,8 @@ static void put_results(const json_t *event, struct buf *out)
     }
 }
 
-/* Append to the figure, for example: " (interval 20.1 to 95.4; 12 of 54 rows are less
- * certain than 10 %)". */
+/* Append the precision after the headline, as in " (interval 20.1 to 95.4; 12 of 54 rows
+ * are less certain than 10 %)". */
 static void put_noise(const struct run_text *text, struct buf *out)
 {
     char interval[HEADLINE_TEXT_MAX], sentence[NOISE_SENTENCE_MAX];
@@ -305,9 +308,9 @@ static void put_count(const struct run_text *text, int64_t time_ms, struct buf *
                    text->wrong == 1 ? "" : "s");
 }
 
-/* Write the run's last lines to `out`, a buffer that is sent after later edits. The very
- * last line has the reason and the verdict, so that `tail -1` shows the complete
- * outcome. */
+/* Write the run's last lines to `out`, a buffer that is sent after later edits. The last
+ * line contains the reason and the verdict, so that `tail -1` shows the complete outcome.
+ * */
 static void put_end(struct run_text *text, const json_t *event, int64_t time_ms,
                     struct buf *out)
 {
@@ -349,7 +352,7 @@ static void take_state(struct run_text *text, const json_t *event, int64_t time_
         put_end(text, event, time_ms, &text->end);
         return;
     }
-    /* Skip a repeated state with the same reason. */
+    /* Skip a state that repeats the last one with the same reason. */
     if (strcmp(text->state, state) == 0 &&
         strncmp(text->reason, reason ? reason : "", sizeof(text->reason) - 1) == 0)
         return;
@@ -363,7 +366,7 @@ static void take_state(struct run_text *text, const json_t *event, int64_t time_
     put_comment(out, words);
 }
 
-/* List the communicators if there are several. Each line of the table ends with its
+/* List the communicators if there are several. The last column of the table is the
  * group's number. */
 static void put_groups(const json_t *groups, struct buf *out)
 {
@@ -451,8 +454,8 @@ static void note_most(struct run_text *text, const json_t *own)
     keep_most(&text->most.end_bytes, json_get_int(memory, "end_bytes", -1));
 }
 
-/* Append the maxima that nccl-tests prints with -M, and the time to form the
- * communicator. */
+/* Append the time to form the communicator, and the memory maxima that nccl-tests prints
+ * with -M. */
 static void put_most(struct run_text *text, struct buf *out)
 {
     char init[UNITS_TEXT_MAX], buffers[UNITS_TEXT_MAX], end[UNITS_TEXT_MAX];
@@ -460,7 +463,7 @@ static void put_most(struct run_text *text, struct buf *out)
     if (text->most.end_bytes >= 0)
         buf_printf(out,
                    "# maximum over ranks: communicator formed in %.3f s; GPU memory: %s "
-                   "by forming it, %s of buffers, %s in the end\n",
+                   "for the communicator, %s for buffers, %s at the end\n",
                    text->most.init_s > 0.0 ? text->most.init_s : 0.0,
                    bytes_text(text->most.init_bytes, init),
                    bytes_text(text->most.buffer_bytes, buffers),
@@ -504,13 +507,13 @@ static void take_case(struct run_text *text, const json_t *event, struct buf *ou
         conditions_text_end(&text->conditions, out);
     transport_text(json_object_get(event, "transports"), out);
     put_ways(json_object_get(json_object_get(event, "blamed"), "verdict"), out);
-    /* A run's only case repeats the run's own state, so it gets no line. */
+    /* If the run has only one case, the line about the run's state is enough. */
     if (text->n_cases > 1 || attempt > 1)
         put_case(event, out);
 }
 
-/* Report a case when it ends, with its rows, because cases run side by side. The nodes'
- * conditions and memory are available in the run's document. */
+/* Report a case and its rows when the case ends, because cases run at the same time. The
+ * nodes' conditions and memory are available in the run's document. */
 static void take_case_of_pattern(struct run_text *text, const json_t *event,
                                  struct buf *out)
 {
@@ -535,7 +538,7 @@ static void note_joined(struct run_text *text, int64_t rank)
     text->joined++;
 }
 
-/* Track the progress of a node's ranks. */
+/* Record the progress of a node's ranks. */
 static void take_ranks(struct run_text *text, const json_t *event, int64_t time_ms,
                        struct buf *out)
 {
@@ -559,7 +562,7 @@ static void take_ranks(struct run_text *text, const json_t *event, int64_t time_
     }
 }
 
-/* Return whether the row's case has the same variables as the first case. */
+/* Return true if the row's case sets the same variables as the first case. */
 static bool is_first_combination(const struct run_text *text, const json_t *row)
 {
     int64_t number = json_get_int(row, "case", 0);
@@ -688,7 +691,7 @@ void run_text_event(struct run_text *text, int64_t time_ms, const char *type,
 
     if (text->has_ended && strcmp(type, "edit") != 0)
         return;
-    /* The table cleans the texts of results itself. */
+    /* The table cleans the texts of results. */
     shown =
         strcmp(type, "result") == 0 ? json_incref(body) : clean_text_shown(body, true);
     take_event(text, time_ms, type, shown, out);
@@ -710,7 +713,7 @@ void run_text_stop(struct run_text *text, struct buf *out)
     }
     run_text_flush(text, out);
     buf_printf(out,
-               "# the server is stopping; the run goes on when it is back: "
+               "# the server is stopping; the run continues when the server is back: "
                "GET /api/v1/runs/%s/events?format=text\n",
                text->id);
 }

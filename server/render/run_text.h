@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_text.h - a run as text for a terminal: comment lines about its progress, the table,
- * and a last line with the outcome */
+/* run_text.h - writes a run as text for a terminal: comment lines about its progress, the
+ * table, and a last line with the outcome */
 #ifndef RINGBENCH_SERVER_RENDER_RUN_TEXT_H
 #define RINGBENCH_SERVER_RENDER_RUN_TEXT_H
 
@@ -12,23 +12,24 @@
 
 struct run_text;
 
-/* run: the run's document (borrowed). link: URL of its page. post: command line that
- * posts to its URL in the API, or NULL. Both texts are copied. */
+/* run: the run's document (borrowed). link: URL of the run's page. post: command line
+ * that sends a POST to the run's URL in the API, or NULL. link and post are copied. */
 struct run_text *run_text_create(const json_t *run, const char *link, const char *post);
 
-/* Show how to stop the run, unless it has ended. Call before run_text_begin(). */
+/* Show the command that stops the run, unless the run has ended. Call before
+ * run_text_begin(). */
 void run_text_say_stop(struct run_text *text);
 void run_text_destroy(struct run_text *text);
 
 /* Append the opening lines. */
 void run_text_begin(const struct run_text *text, struct buf *out);
 
-/* Take the run's next event. The body is borrowed. */
+/* Append the lines for the run's next event. The body is borrowed. */
 void run_text_event(struct run_text *text, int64_t time_ms, const char *type,
                     json_t *body, struct buf *out);
 
 /* Ranks join in bursts, so not every join gets a line. run_text_has_pending() returns
- * whether such a line is due, and run_text_flush() appends it. */
+ * true if joins have no line yet, and run_text_flush() appends the line. */
 bool run_text_has_pending(const struct run_text *text);
 void run_text_flush(struct run_text *text, struct buf *out);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* table.c - result rows in the columns of nccl-tests */
+/* table.c - writes result rows in the columns of nccl-tests */
 #include "server/render/table.h"
 
 #include <stdio.h>
@@ -13,7 +13,8 @@
 #include "common/spec/run_spec.h"
 
 #define ENV_TEXT_MAX 300
-#define HELD_MAX 4096 /* rows held back for cases that run side by side */
+/* Maximum number of rows held back for cases that run at the same time */
+#define HELD_MAX 4096
 
 static const char columns_heading[] =
     "#                                                              out-of-place         "
@@ -84,8 +85,8 @@ static void put_case(const struct table *table, const json_t *row, struct buf *o
                run_matrix_case_text(item, env, sizeof(env)));
 }
 
-/* Return whether two rows belong under the same heading. Cases matter only if the heading
- * names them. */
+/* Return true if two rows belong under the same heading. Cases are compared only if the
+ * heading names them. */
 static bool same_heading(const struct table *table, const json_t *a, const json_t *b)
 {
     const struct row_field *fields;
@@ -149,7 +150,8 @@ static void put_heading(struct table *table, json_t *row, struct buf *out)
     buf_append_str(out, columns_heading);
 }
 
-/* The mark for noise replaces a blank, so that the columns match those of nccl-tests. */
+/* The mark '~' for noise replaces a blank, so that the columns match those of nccl-tests.
+ * */
 static void put_time(struct table *table, const json_t *row, struct buf *out)
 {
     char text[2 + 16] = "  ";
@@ -204,14 +206,15 @@ static const char *skip_reason(const json_t *row)
     return row ? json_get_str(row, "skipped", NULL) : NULL;
 }
 
-/* Return whether the row's element count is 0. nccl-tests counts such a size as 0 in its
+/* Return true if the row's element count is 0. nccl-tests counts such a size as 0 in its
  * average. */
 static bool is_empty(const json_t *row)
 {
     return skip_reason(row) && json_get_int(row, "count", -1) == 0;
 }
 
-/* Append NCCL's choice after nccl-tests' columns, such as "RING LL128 16 channels". */
+/* Append NCCL's choice of algorithm, protocol and channels after nccl-tests' columns,
+ * such as "RING LL128 16 channels". */
 static void put_choice(const json_t *choice, struct buf *out)
 {
     int64_t channels = json_get_int(choice, "channels", 0);
@@ -230,7 +233,8 @@ static void put_choice(const json_t *choice, struct buf *out)
         buf_append_str(out, ", NOT REQUESTED");
 }
 
-/* Append the calls and blocks behind a row, such as "160 calls in 8 blocks". */
+/* Append the number of calls and blocks that a row was measured with, such as "160 calls
+ * in 8 blocks". */
 static void put_blocks(const json_t *row, struct buf *out)
 {
     long long blocks = json_get_int(row, "blocks", 0);
@@ -241,7 +245,7 @@ static void put_blocks(const json_t *row, struct buf *out)
                    blocks == 1 ? "" : "s");
 }
 
-/* Append the line for one size. One of the halves may be NULL. */
+/* Append the line for one size. One of the two rows may be NULL. */
 static void put_pair(struct table *table, json_t *out_of_place, json_t *in_place,
                      struct buf *out)
 {
@@ -294,7 +298,7 @@ static bool is_pair(const struct table *table, const json_t *out_of_place,
            same_heading(table, out_of_place, in_place);
 }
 
-/* Print an in-place row with the first pending row if the two are a pair. */
+/* Print an in-place row together with the first pending row if the two are a pair. */
 static bool take_pair(struct table *table, json_t *row, struct buf *out)
 {
     json_t *first = json_array_get(table->pending, 0);
@@ -306,7 +310,7 @@ static bool take_pair(struct table *table, json_t *row, struct buf *out)
     return true;
 }
 
-/* Queue an out-of-place row behind those of lower groups in the same series. */
+/* Queue an out-of-place row behind rows of lower groups in the same series. */
 static void put_aside(struct table *table, json_t *row, struct buf *out)
 {
     size_t n = json_array_size(table->pending);
@@ -467,8 +471,8 @@ void table_end(struct table *table, struct buf *out)
                    "more repeats or an idle machine\n",
                    "Noisy (~)", (unsigned long long)table->noisy_halves,
                    (unsigned long long)table->halves);
-    /* Blocking calls spend the whole time in the enqueue, so the average is
-     * meaningless. */
+    /* Blocking calls spend the whole time in the enqueue, so an average would mean
+     * nothing. */
     if (table->enqueue_us_sum > 0 && table->enqueue_us_sum < 0.9 * table->enqueued_us_sum)
         buf_printf(out, "# %-20s : %.2f us\n", "Avg enqueue time",
                    table->enqueue_us_sum / (double)table->enqueued_halves);

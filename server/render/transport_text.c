@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* transport_text.c - the transports that a case used, as comment lines */
+/* transport_text.c - writes the transports that a case used as comment lines */
 #include "server/render/transport_text.h"
 
 #include <string.h>
@@ -33,7 +33,7 @@ void transport_text(const json_t *transports, struct buf *out)
         const char *between = json_get_str(json_array_get(ways, i), "between", "");
 
         buf_printf(out, "# %s: ", by);
-        /* A path has no endpoints if its peers are not in the log. */
+        /* "between" is empty if the log does not contain both ends of the path. */
         if (*between) {
             put_shown(out, between);
             buf_append_str(out, ": ");
@@ -46,7 +46,7 @@ void transport_text(const json_t *transports, struct buf *out)
     if (unread) {
         long lines = (long)json_get_int(unread, "lines", 0);
 
-        buf_printf(out, "# %s: %ld line%s of its log not understood, the first: ", by,
+        buf_printf(out, "# %s: %ld line%s of the log not understood, the first: ", by,
                    lines, lines == 1 ? "" : "s");
         put_shown(out,
                   json_string_value(json_array_get(json_object_get(unread, "first"), 0)));
@@ -55,7 +55,7 @@ void transport_text(const json_t *transports, struct buf *out)
     for (size_t i = 0; i < json_array_size(verdicts); i++) {
         const json_t *one = json_array_get(verdicts, i);
 
-        /* The lines above already list the paths. */
+        /* The lines above already list the paths, so an OK verdict adds nothing. */
         if (verdict_says(one, VERDICT_OK))
             continue;
         buf_append_str(out, "# ");

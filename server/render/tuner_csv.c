@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tuner_csv.c - NCCL's fastest algorithm and protocol for each size, for NCCL's tuner
- * plugin */
+/* tuner_csv.c - writes NCCL's fastest algorithm and protocol for each size as the file of
+ * NCCL's tuner plugin */
 #include "server/render/tuner_csv.h"
 
 #include <math.h>
@@ -15,7 +15,8 @@
 /* The plugin reads 255 bytes of a line and treats the rest as another line. */
 #define NAME_MAX 80
 #define COMBINATIONS_MAX 256
-/* With at least this many cases, the slowest one must beat the default's fastest. */
+/* If both settings were measured in at least this many cases, the setting's slowest case
+ * must beat the default's fastest case. */
 #define CASES_TO_TELL 3
 
 struct name {
@@ -68,7 +69,8 @@ struct tuner {
     const json_t *run;
     const struct summary *summary;
     struct choice choices[COMBINATIONS_MAX];
-    int n_choices, standard; /* combination for NCCL's own choice */
+    /* Number of the combination that leaves the choice to NCCL */
+    int n_choices, standard;
     long channels;
     struct buf *out;
 };
@@ -77,8 +79,9 @@ static int lack_matrix(struct error *err)
 {
     return error_set(
         err, ERROR_INVALID,
-        "this needs a run whose matrix has only NCCL_ALGO and NCCL_PROTO, each with null "
-        "for NCCL's own choice: {\"NCCL_ALGO\": [\"Ring\", \"Tree\", null], "
+        "the tuner file needs a run whose matrix contains only NCCL_ALGO and NCCL_PROTO, "
+        "each with null for NCCL's own choice: {\"NCCL_ALGO\": [\"Ring\", \"Tree\", "
+        "null], "
         "\"NCCL_PROTO\": [\"LL\", \"LL128\", \"Simple\", null]}");
 }
 
@@ -109,8 +112,9 @@ static int read_choices(struct tuner *tuner, const struct summary_case *cases,
     tuner->standard = -1;
     json_array_foreach (described, i, item) {
         if (json_object_get(item, "nodes"))
-            return error_set(err, ERROR_INVALID,
-                             "the run has a pattern: its cases are on different nodes");
+            return error_set(
+                err, ERROR_INVALID,
+                "the cases of the run use different nodes: use a run without a pattern");
         if (cases[i].combination >= COMBINATIONS_MAX)
             return error_set(err, ERROR_LIMIT, "there are more than %d combinations",
                              COMBINATIONS_MAX);
@@ -145,7 +149,7 @@ static const struct summary_point *point_of(const struct summary_series *series,
     return NULL;
 }
 
-/* Return whether any row used another algorithm or protocol than its combination
+/* Return true if NCCL used another algorithm or protocol for any row than the combination
  * requests. */
 static bool is_unrequested(const struct summary_point *point)
 {
@@ -164,7 +168,8 @@ static bool is_faster(const struct summary_point *point,
            point->repeats.time_us[1] < standard->repeats.time_us[0];
 }
 
-/* Return the fastest combination for a size, or the default if none is faster. */
+/* Return the fastest combination for a size, or the default if none is faster. Set *point
+ * to that combination's point. */
 static int winner(const struct tuner *tuner, int64_t series,
                   const struct summary_point *standard,
                   const struct summary_point **point)
@@ -190,7 +195,8 @@ static int winner(const struct tuner *tuner, int64_t series,
 
 /* ---- The lines ---- */
 
-/* Return the border between two measured sizes: their middle on a logarithmic axis. */
+/* Return the border between two measured sizes: their middle on a logarithmic axis, in
+ * bytes. */
 static int64_t border(int64_t a, int64_t b)
 {
     return (int64_t)sqrt((double)a * (double)b);
@@ -219,7 +225,8 @@ static void put_line(struct tuner *tuner, const char *collective, int combinatio
                (long long)json_get_int(tuner->run, "world_size", 0));
 }
 
-/* Write one line for consecutive sizes with the same winner. */
+/* Write one line for each stretch of consecutive sizes with the same fastest combination.
+ * */
 static void put_series(struct tuner *tuner, const char *collective,
                        const struct summary_series *series)
 {
@@ -269,13 +276,13 @@ static void put_head(struct tuner *tuner, const struct summary_series *series)
     if (tuner->channels < 0)
         buf_append_str(
             tuner->out,
-            "# channels -1: up to NCCL 2.30.7 the plugin then gives NCCL one channel, "
-            "also if no line matches. Start plugin.c with *nChannels = 0, "
+            "# channels -1: the plugin of NCCL up to 2.30.7 then uses one channel, "
+            "even if no line matches. Let plugin.c start with *nChannels = 0, "
             "or request ?channels=N\n");
 }
 
-/* Return the default's first series for a collective. NCCL's tuner does not distinguish
- * data types, reductions and in-place calls. */
+/* Return the default's first series of a collective. NCCL's tuner does not distinguish
+ * data types, reductions or in-place calls. */
 static const struct summary_series *first_series(const struct tuner *tuner,
                                                  const char *collective)
 {
@@ -322,13 +329,13 @@ int tuner_csv(const json_t *run, const struct summary *summary, long channels,
 
     if (strcmp(backend, "nccl") != 0 && strcmp(backend, "sim") != 0)
         return error_set(err, ERROR_INVALID,
-                         "NCCL_ALGO affects NCCL only, and the run's backend "
+                         "NCCL_ALGO affects only NCCL, but the run's backend "
                          "is %.20s",
                          *backend ? backend : "not known yet");
     if (json_array_size(json_object_get(run, "groups")) > 1)
         return error_set(err, ERROR_INVALID,
-                         "several communicators were measured at the same time: the "
-                         "tuner supports one");
+                         "several communicators were measured at the same time, but "
+                         "the tuner supports only one");
     cases = summary_cases(run, &n_cases);
     result = read_choices(&tuner, cases, err) ? -1 : put_all(&tuner, err);
     free(cases);

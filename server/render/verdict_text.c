@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* verdict_text.c - a verdict as text for a user or a script */
+/* verdict_text.c - writes a verdict as text for a user or a script */
 #include "server/render/verdict_text.h"
 
 #include <stdbool.h>

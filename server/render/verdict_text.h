@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* verdict_text.h - a verdict as text for a user or a script */
+/* verdict_text.h - writes a verdict as text for a user or a script */
 #ifndef RINGBENCH_SERVER_RENDER_VERDICT_TEXT_H
 #define RINGBENCH_SERVER_RENDER_VERDICT_TEXT_H
 

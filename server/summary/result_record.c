@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* result_record.c - the fields of a result that summaries need */
+/* result_record.c - reads the fields of a result that summaries need */
 #include "server/summary/result_record.h"
 
 #include <math.h>
@@ -7,7 +7,8 @@
 #include "common/base/json_util.h"
 #include "common/result/row_fields.h"
 
-/* Return the fields that a whole series shares, selected by IN_KEY or IN_FIGURE_KEY. */
+/* Return the fields that all rows of a series share, as selected by IN_KEY or
+ * IN_FIGURE_KEY. */
 static json_t *common_fields(const json_t *body, enum row_use use)
 {
     const struct row_field *fields;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* result_record.h - the fields of a result that summaries need besides its event text */
+/* result_record.h - the fields of a result that summaries need besides the event's text
+ * */
 #ifndef RINGBENCH_SERVER_SUMMARY_RESULT_RECORD_H
 #define RINGBENCH_SERVER_SUMMARY_RESULT_RECORD_H
 
@@ -10,26 +11,26 @@
 #include "common/result/noise.h"
 
 struct result_record {
-    int64_t event; /* id, once stored */
+    int64_t event; /* event id, set once the event is stored */
     int64_t time_ms;
     int case_no, attempt;
     int cycle, row, rank; /* -1: none */
     int key;              /* number of the key text that identifies the series */
     int choice;           /* number of the text with NCCL's choices, or -1 */
     bool is_figure;       /* a program's figure: value, x and rank are valid */
-    bool is_skipped;      /* has a reason in place of times or a value */
+    bool is_skipped;      /* the event contains a reason in place of times or a value */
     bool is_noisy;        /* the time is less precise than requested */
     bool has_more;        /* the event reports late ranks or wrong elements */
     int64_t size;         /* bytes; 0 for a figure */
     int64_t count;        /* elements; 0 for a figure */
     double time_us, time_min_us, time_max_us;
-    double time_low_us, time_high_us; /* interval of the time; 0 and 0: none */
+    double time_low_us, time_high_us; /* confidence interval of the time; 0 and 0: none */
     double algbw_gbs, busbw_gbs;
     double value, x;
     int64_t wrong; /* -1: not checked */
 };
 
-/* Return the sum of two nonnegative numbers of wrong elements, at most INT64_MAX. */
+/* Add two nonnegative numbers of wrong elements. The result is at most INT64_MAX. */
 static inline int64_t result_record_add_wrong(int64_t sum, int64_t wrong)
 {
     return wrong > INT64_MAX - sum ? INT64_MAX : sum + wrong;
@@ -39,13 +40,13 @@ static inline int64_t result_record_add_wrong(int64_t sum, int64_t wrong)
 struct certainty result_record_certainty(const struct result_record *record);
 struct certainty result_certainty(const json_t *body);
 
-/* Fill *record from the body (borrowed) of a `result` event. Leaves event, time_ms, key
- * and choice to the caller. */
+/* Fill *record from the body (borrowed) of a `result` event. The caller sets event,
+ * time_ms, key and choice. */
 void result_record_figures(const json_t *body, struct result_record *record);
 
-/* Like result_record_figures(), and return two texts, which the caller frees. *key: JSON
- * of the fields that the result's series shares (see summary.h). *choice: JSON of the
- * part of `nccl` that many rows can share, NULL if it does not name an algorithm. */
+/* Like result_record_figures(), and return two texts that the caller frees. *key: JSON of
+ * the fields that the result's series shares (see summary.h). *choice: JSON of the part
+ * of `nccl` that many rows can share, or NULL if `nccl` names no algorithm. */
 void result_record_read(const json_t *body, struct result_record *record, char **key,
                         char **choice);
 

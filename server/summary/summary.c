@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* summary.c - the parts of a run's summary that need neither records nor the database */
+/* summary.c - the parts of a run's summary that need neither results nor the database */
 #include "server/summary/summary.h"
 
 #include <stdlib.h>
@@ -39,8 +39,8 @@ void summary_destroy(struct summary *summary)
     free(summary);
 }
 
-/* Return the number for a case's own variables and nodes. A new combination gets the next
- * number. */
+/* Return the number of the combination of a case's variables and nodes. A new combination
+ * gets the next number. */
 static int combination_of(json_t *known, const json_t *c)
 {
     json_t *key =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* summary.h - aggregated results of a run: one point for each size of each series, and
- * program figures, both thinned for charts. A run of a million rows gives the same few
- * thousand points as a small run. */
+/* summary.h - aggregates the results of a run: one point for each size of each series,
+ * and program figures, both thinned for charts. A run with a million rows gives the same
+ * few thousand points as a small run. */
 #ifndef RINGBENCH_SERVER_SUMMARY_SUMMARY_H
 #define RINGBENCH_SERVER_SUMMARY_SUMMARY_H
 
@@ -14,8 +14,8 @@
 #define SUMMARY_POINTS_MIN 100
 #define SUMMARY_POINTS_MAX 50000
 
-/* How rows are grouped into series: by combination (the cases with the same environment
- * and nodes), by case, or by cycle of a case. */
+/* How rows are grouped into series: by combination, by case, or by cycle of a case. A
+ * combination is all cases with the same environment and nodes. */
 enum summary_by { SUMMARY_BY_COMBINATION, SUMMARY_BY_CASE, SUMMARY_BY_CYCLE };
 
 /* Minimum and maximum of each figure. */
@@ -23,39 +23,39 @@ struct summary_spread {
     double time_us[2], algbw_gbs[2], busbw_gbs[2];
 };
 
-/* NCCL's choice for a number of rows: "algo" and, where known, "proto", "channels", "by",
- * "ranks_differ", "unrequested". */
+/* A choice that NCCL made for a number of rows: "algo" and, where known, "proto",
+ * "channels", "by", "ranks_differ", "unrequested". */
 struct summary_choice {
     json_t *how;
     uint32_t rows;
 };
 
-#define SUMMARY_CHOICES 4 /* kept for each point */
+#define SUMMARY_CHOICES 4 /* maximum number of choices kept for each point */
 
-/* All rows of one size in a series. Medians and extremes cover all of these rows and are
- * exact. */
+/* All rows of one size in a series. Medians and extremes are exact and cover all these
+ * rows. */
 struct summary_point {
     int64_t size;   /* bytes */
     int64_t count;  /* elements */
-    int64_t row;    /* the first row's index in its case */
+    int64_t row;    /* index of the first row in its case */
     int64_t event;  /* id of the first row's event */
     int64_t latest; /* id of the last row's event */
     uint32_t rows;  /* measured rows */
     uint32_t checked, skipped;
     int64_t skipped_event; /* id of the first skipped row's event, or 0 */
-    int64_t wrong;         /* wrong elements in all rows; -1: no row was checked */
-    /* 0 if rows is 0. A row's own figures are means over its ranks. */
+    int64_t wrong; /* number of wrong elements in all rows; -1: no row was checked */
+    /* 0 if `rows` is 0. A row's figures are means over its ranks. */
     double time_us, algbw_gbs, busbw_gbs;
-    struct summary_spread ranks;   /* over all ranks of all rows */
-    struct summary_spread repeats; /* over the rows' own figures */
+    struct summary_spread ranks;   /* extremes over all ranks of all rows */
+    struct summary_spread repeats; /* extremes over the rows' figures */
     uint32_t noisy;                /* rows whose time is less precise than requested */
     bool has_interval;
-    struct summary_spread interval; /* over the intervals of the rows that have one */
+    struct summary_spread interval; /* extremes over the rows' confidence intervals */
     struct summary_choice
         choices[SUMMARY_CHOICES]; /* the first to appear; the remaining rows have other or
                                      unknown choices */
     uint32_t n_choices;
-    char *reason; /* of the first skipped row, or NULL */
+    char *reason; /* reason of the first skipped row, or NULL */
 };
 
 struct summary_series {
@@ -72,21 +72,21 @@ struct summary_series {
 };
 
 struct summary_value {
-    uint64_t index; /* position in its series, from 0 */
+    uint64_t index; /* position in the series, from 0 */
     double value;
-    double x; /* its label `size`, else its first numeric label, else 0 */
+    double x; /* value of the label `size`, else of the first numeric label, else 0 */
 };
 
 /* The values of one metric from one rank in one case, in order of arrival. */
 struct summary_figure {
     int combination, case_no;
-    int rank;    /* -1: none was given */
+    int rank;    /* -1: the program gave no rank */
     json_t *key; /* "metric", "unit", "higher_is_better", optionally "group"; "x": the
                     name of the label that x holds, or null; "labels": an object of the
                     labels that are not numbers */
     uint64_t count;
     int64_t latest;   /* id of the last result's event */
-    uint64_t skipped; /* results with a reason in place of a value */
+    uint64_t skipped; /* number of results with a reason in place of a value */
     double mean, median, min, max, last;
     struct summary_value
         *values; /* may be thinned, but always include the minimum and maximum */
@@ -114,7 +114,7 @@ struct summary {
 #define SUMMARY_MESSAGES 200
 #define SUMMARY_RECENT 500
 
-/* Facts about a case; the index is its number. */
+/* Facts about a case. The array's index is the case's number. */
 struct summary_case {
     int combination;
     int attempt; /* only rows of this attempt count; 0: all count */
@@ -132,8 +132,8 @@ struct summary_query {
 
 void summary_destroy(struct summary *summary);
 
-/* Return the cases of a run's document, *n of them; the caller frees them. Combinations
- * of environment and nodes are numbered by first appearance. */
+/* Return the cases of a run's document as an array of *n entries that the caller frees.
+ * Combinations of environment and nodes are numbered by first appearance. */
 struct summary_case *summary_cases(const json_t *run, size_t *n);
 
 #endif

@@ -16,7 +16,7 @@ static bool is_same_series(const struct summary_line *a, const struct summary_li
            a->cycle == b->cycle && a->key == b->key;
 }
 
-/* Return how many lines from the first on belong to the first line's series. */
+/* Return how many lines, counted from the first, belong to the first line's series. */
 static size_t series_length(const struct summary_line *lines, size_t n)
 {
     size_t length = 1;
@@ -35,7 +35,7 @@ static void add_sums(struct summary_series *series, const struct summary_point *
             result_record_add_wrong(series->wrong < 0 ? 0 : series->wrong, point->wrong);
 }
 
-/* Build the series of n lines, thinned to `most` points. */
+/* Build a series from n lines, thinned to `most` points. */
 static void make_series(struct summary_series *series, const struct summary_line *lines,
                         size_t n, size_t most)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* summary_json.c - a summary as the JSON in docs/reference/api.md */
+/* summary_json.c - writes a summary as the JSON in docs/reference/api.md */
 #include "server/summary/summary_json.h"
 
 #include <inttypes.h>
@@ -17,7 +17,7 @@ static void put_number(struct buf *out, const char *name, double value)
         buf_printf(out, ",\"%s\":null", name);
 }
 
-/* Write null for a negative value. */
+/* Write a number, or null if it is negative. */
 static void put_optional(struct buf *out, const char *name, int64_t value)
 {
     if (value >= 0)
@@ -71,7 +71,7 @@ static int put_choice(struct buf *out, const struct summary_choice *choice)
     return result;
 }
 
-/* Write the choices, most frequent first, and then the number of remaining rows. */
+/* Write NCCL's choices, most frequent first, and then the number of remaining rows. */
 static int put_choices(struct buf *out, const struct summary_point *point)
 {
     bool is_put[SUMMARY_CHOICES] = {false};

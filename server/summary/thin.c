@@ -2,7 +2,8 @@
 /* thin.c - thins a line's points but keeps its extremes and alarms */
 #include "server/summary/thin.h"
 
-/* Choose up to two points that represent points first..end (exclusive), in order. */
+/* Choose up to two points that represent the points first to end - 1, in ascending order.
+ * */
 static size_t choose_two(const double *values, const double *alarms, size_t first,
                          size_t end, size_t *kept)
 {

@@ -59,7 +59,7 @@ TEST(a_part_takes_what_the_curve_says)
         "{\"parameters\": 33554432, \"bucket_bytes\": 67108864, "
         "\"step_s\": 0.0672}",
         "communication takes 0.00672 s (0.0064 to 0.00704) of a 0.0672 s step "
-        "unless overlapped (10 %)");
+        "(10 %) unless it overlaps computation");
 }
 
 /* 1e9 parameters of 2 bytes in one bucket: 2e9 bytes by the bandwidth of the largest
@@ -104,8 +104,8 @@ TEST(what_was_not_measured_is_not_estimated)
 {
     assert_sentence(
         "{\"parameters\": 1e9, \"zero\": 1}",
-        "not enough data: no case of the run on 8 ranks has times of reduce_scatter, "
-        "all_gather out of place; the most ranks are 8");
+        "not enough data: no case of the run on 8 ranks measured reduce_scatter, "
+        "all_gather out of place; the largest case has 8 ranks");
     assert_sentence("{\"parameters\": 1e9, \"ranks\": 64}",
                     "not enough data: 64 all_reduce out of place; 8");
 }

@@ -44,7 +44,7 @@ static const struct example examples[] = {
      NULL,
      400,
      93.75,
-     "rings reach 400 GB/s of bus bandwidth at most: 8 x 400 Gb/s NIC of each node"},
+     "rings reach at most 400 GB/s of bus bandwidth: 8 x 400 Gb/s NIC of each node"},
     {"nccl", {DGX, DGX}, 1, NULL, 63.02, 63.02, "63.02 GB/s PCIe 32 GT/s x16 GPU node"},
     {"nccl", {DGX, DGX}, 2, NULL, 126.03, 94.52, "126 GB/s PCIe 32 GT/s x16 2 GPUs node"},
     {"nccl",

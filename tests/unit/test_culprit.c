@@ -436,7 +436,7 @@ TEST(a_link_that_was_not_measured_is_not_cleared)
     fault.link = 3;
     fault.factor = 0.25;
     expect("link", &fault, 0, 0);
-    assert_sentence(&fault, "none", "; a link that was not measured would not show");
+    assert_sentence(&fault, "none", "; a slow link that was not measured would not show");
 }
 
 /* A rail that only many nodes fill slows no pair. */

@@ -61,13 +61,13 @@ TEST(examples_come_out_as_they_should)
         {{inside, inside, inside, inside},
          "no_rank",
          "nothing",
-         "all 4 ranks are inside operation 12 (1.0 MiB) and none makes progress: the "
-         "network or the library, no rank stands out"},
+         "all 4 ranks are inside operation 12 (1.0 MiB) and none makes progress: no "
+         "rank stands out, so the cause is the network or the library"},
         {{inside, inside, behind, inside},
          "no_rank",
          "nothing",
-         "3 of 4 ranks are inside operation 12 (1.0 MiB), the others are further: no "
-         "rank stands out"},
+         "3 of 4 ranks are inside operation 12 (1.0 MiB), the others are further ahead: "
+         "no rank stands out"},
         {{behind, inside, behind, behind},
          "lagging_rank",
          "behind",

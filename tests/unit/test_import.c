@@ -195,7 +195,7 @@ TEST(cut_lists_of_ranks_are_not_counted)
 
     assert_int_equal(import_read(text, strlen(text), &import, &err), 0);
     assert_int_equal(import_settle(&import, &nothing, &err), -1);
-    assert_non_null(strstr(err.text, "with 18 ranks or more"));
+    assert_non_null(strstr(err.text, "at least 18 ranks"));
     import_release(&import);
 }
 
@@ -379,7 +379,7 @@ TEST(the_number_of_ranks_that_is_given_counts)
     } cases[] = {
         {RANK("1", "a", "1") RANK("2", "b", "0") RANK("3", "b", "1"), 4, 4, 2, ""},
         {RANK("1", "a", "1") RANK("2", "b", "0") RANK("3", "b", "1"), 0, 0, 2,
-         "4 ranks or more"},
+         "at least 4 ranks"},
         {RANK("15", "b", "7"), 16, 16, 1, ""},
         {RANK("15", "b", "7"), 8, 0, 1, "lists 16 ranks, but ?ranks= is 8"},
         {RANK("0", "a", "0") RANK("1", "a", "1"), 8, 8, 1, ""},

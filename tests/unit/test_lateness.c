@@ -213,7 +213,7 @@ TEST(the_sentence_has_rank_node_and_delay)
     sweep.error_us = 12;
     verdict = judge(&sweep, 1);
     assert_non_null(strstr(json_get_str(verdict, "sentence", ""),
-                           "rank 2 on n2 is late in 28 of 28 rows: it arrives "));
+                           "rank 2 on n2 is late in 28 of 28 rows: the latest arrives "));
     assert_non_null(
         strstr(json_get_str(verdict, "sentence", ""),
                "(clocks agree within 12 us); the cause is the host, not the "));

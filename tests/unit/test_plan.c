@@ -197,7 +197,7 @@ TEST(test_refuses_too_much)
         {PATTERN_PAIRS, 128, 1, 128, NULL},
         {PATTERN_PAIRS, 141, 1, 200, NULL},
         {PATTERN_PAIRS, 512, 1, 600,
-         "pattern pairs over 512 nodes makes 130816 cases, but a run may have at most "
+         "pattern pairs over 512 nodes makes 130816 cases, but a run may contain at most "
          "10000: use at most 37 rounds (to leave room for confirmations) or fewer nodes"},
         {PATTERN_PAIRS, 512, 1, 37, NULL},
         {PATTERN_PAIRS, 512, 1, 0, NULL},
@@ -205,7 +205,7 @@ TEST(test_refuses_too_much)
         {PATTERN_PAIRS, 128, 2, 200, "pairs 128 16256 10000: 73"},
         {PATTERN_PAIRS, 5000, 1, 0, "pairs 5000 20000 10000: 3"},
         {PATTERN_PAIRS, 512, 40, 1, "pairs 512 10240 10000: repeats"},
-        {PATTERN_PAIRS, 1, 1, 0, "pattern pairs takes 2 nodes or more, not 1"},
+        {PATTERN_PAIRS, 1, 1, 0, "pattern pairs needs at least 2 nodes, not 1"},
         {PATTERN_SCALING, 1000, 1000, 0, "scaling 1000 11000 10000: repeats"},
         {PATTERN_ALL, 100000, 1000, 0, NULL},
     };

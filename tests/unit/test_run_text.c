@@ -129,7 +129,7 @@ TEST(says_under_which_conditions_a_case_ran)
     buf_init(&out, 1 << 20);
     for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
         take(text, events[i], &out);
-    assert_string_equal(out.data, "# ranks bound to a core each\n"
+    assert_string_equal(out.data, "# ranks bound to one core each\n"
                                   "# b: it was hot; and loud\n"
                                   "# ranks not bound: 4 ranks, but 2 cores (a)\n"
                                   "# a: x (and 1 more node)\n"
@@ -256,7 +256,7 @@ TEST(says_what_a_rank_took_at_most)
     }
     assert_non_null(strstr(
         out.data, "# maximum over ranks: communicator formed in 0.500 s; GPU memory: 2.0 "
-                  "MiB by forming it, 8.0 KiB of buffers, 3.0 MiB in the end\n"));
+                  "MiB for the communicator, 8.0 KiB for buffers, 3.0 MiB at the end\n"));
     run_text_destroy(text);
     buf_release(&out);
 }

@@ -55,8 +55,8 @@ static const struct {
          CAUGHT("1", "51", "ALLREDUCE") STATE("1", "51", "53", "50")
              STATE("2", "50", "50", "49"),
      "finding", "rank", "[\"node-c\"]",
-     "rank 2 on node-c enqueued no operation after 50, while ranks 0-1 wait in 51 "
-     "(ALLREDUCE)"},
+     "rank 2 on node-c enqueued no operation after number 50, while ranks 0-1 wait in "
+     "operation 51 (ALLREDUCE)"},
     {OLD("0", "18", "20", "17") OLD("1", "18", "20", "17") OLD("3", "17", "17", "16"),
      "finding", "rank", "[]", "rank 3 17"},
     {COMMS DUMP("0", "4", "2") DUMP("1", "4", "2") DUMP("2", "2", "2"), "finding", "rank",
@@ -72,7 +72,8 @@ static const struct {
     /* All are in the same, and all have said so. */
     {COMMS STATE("0", "51", "53", "50") STATE("1", "51", "53", "50")
          STATE("2", "51", "53", "50"),
-     "not_enough_data", "rank", "[]", "ranks 0-2 wait in 51, and no rank stands out"},
+     "not_enough_data", "rank", "[]",
+     "ranks 0-2 wait in operation 51, and no rank stands out"},
     /* Rank 1 wrote no such line. */
     {COMMS CAUGHT("0", "51", "ALLREDUCE") STATE("0", "51", "53", "50")
          STATE("2", "51", "53", "50"),
@@ -86,7 +87,7 @@ static const struct {
          CAUGHT("1", "7", "ALLREDUCE") STATE("1", "7", "7", "6")
              CAUGHT("2", "7", "ALLGATHER") STATE("2", "7", "7", "6"),
      "finding", "rank", "[\"node-c\"]",
-     "number 7 is ALLGATHER on rank 2 on node-c, and ALLREDUCE on others"},
+     "operation 7 is ALLGATHER on rank 2 on node-c and ALLREDUCE on the others"},
     /* Before PyTorch 2.3 a timeout alone: which rank is behind is not known, */
     {CAUGHT("0", "120", "ALLREDUCE") CAUGHT("1", "120", "ALLREDUCE")
          CAUGHT("3", "119", "BROADCAST"),

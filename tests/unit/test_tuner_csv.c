@@ -167,7 +167,7 @@ TEST(runs_that_say_nothing_of_it_are_refused)
     json_object_set_new(env, "NCCL_BUFFSIZE", json_string("1"));
     refuse(f, "only NCCL_ALGO and NCCL_PROTO");
     json_object_set_new(last, "nodes", json_pack("[s]", "a"));
-    refuse(f, "its cases are on different nodes");
+    refuse(f, "the cases of the run use different nodes");
     json_object_set_new(f->run, "backend", json_string("host"));
     refuse(f, "the run's backend is host");
 }
