@@ -31,8 +31,9 @@ static const struct spec_field table[] = {
 const struct spec_fields budget_fields = {table, sizeof(table) / sizeof(table[0]),
                                           "an object with run and parameters"};
 
-/* Interpolate one case's call time on a log-log line between two sizes. Below the
- * smallest size use its time, above the largest its bandwidth. */
+/* Interpolate the time of one call of a case on a log-log line between two sizes. Below
+ * the smallest size, use that size's time. Above the largest size, use that size's
+ * bandwidth. */
 static double time_us(const struct case_series *series, double bytes)
 {
     const struct case_point *low = NULL, *high = NULL;
@@ -72,15 +73,16 @@ static double call_us(const struct compare_choice *choice, const char *collectiv
 
 struct sum {
     const struct compare_side *side;
-    size_t ranks; /* number of ranks of the cases to use; a run over node counts has
-                     others too */
-    double bytes, calls; /* for each collective */
-    double s[3];         /* the median over the cases, the fastest and the slowest */
-    json_t *missing;     /* names of collectives without times */
+    /* Ranks of the cases to use. A run over several node counts also contains other
+     * cases. */
+    size_t ranks;
+    double bytes, calls; /* bytes and number of calls of each collective */
+    double s[3];         /* time in s: median, fastest and slowest case */
+    json_t *missing;     /* names of collectives that were not measured */
     json_t *parts;
 };
 
-/* Add a name once, although stage 3 gathers twice. */
+/* Add a name, unless it is the last in the list: ZeRO stage 3 gathers twice. */
 static void note_missing(json_t *missing, const char *name)
 {
     size_t n = json_array_size(missing);
@@ -119,7 +121,7 @@ static void add_part(struct sum *sum, enum collective_kind kind)
 }
 
 /* Gradients are averaged once per step. From ZeRO stage 1 on, each rank keeps a part and
- * gathers the rest; stage 3 gathers the parameters once more. */
+ * gathers the rest. Stage 3 gathers the parameters a second time. */
 static void add_parts(struct sum *sum, const struct budget *budget)
 {
     sum->bytes = budget->parameters * (double)dtype_size((enum dtype)budget->dtype);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* budget.h - estimates the communication time of a training step from a run's measured
- * curve. Pure; docs/explanation/method.md has the formulas and their sources. */
+ * times. The functions do no I/O; docs/explanation/method.md gives the formulas and their
+ * sources. */
 #ifndef RINGBENCH_SERVER_ANALYSIS_BUDGET_H
 #define RINGBENCH_SERVER_ANALYSIS_BUDGET_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* carried.c - whether the nodes' network ports carried the bytes that a case's ranks
+/* carried.c - decides if the nodes' network ports carried the bytes that a case's ranks
  * moved */
 #include "server/analysis/carried.h"
 
@@ -8,11 +8,12 @@
 #include "common/base/json_util.h"
 #include "server/finding/finding.h"
 
-#define PORTS_MOST 48                /* per node; agents send at most this many */
-#define ROW_LEAST (INT64_C(1) << 20) /* bytes; other traffic dominates smaller rows */
-/* One call moves at least its size between nodes: with n nodes (n - 1) / n of it leaves
- * nodes, and the same amount enters nodes. A tenth of one call, although a case has many
- * calls, avoids false alarms where most ports have no readable counter. */
+#define PORTS_MOST 48 /* per node; agents send no more ports */
+/* Minimum size of a row in bytes; other traffic may exceed the bytes of smaller rows */
+#define ROW_LEAST (INT64_C(1) << 20)
+/* A call moves at least its size between nodes: with n nodes, (n - 1) / n of the size
+ * leaves nodes and as much enters nodes. A case makes many calls. Requiring only a tenth
+ * of one call avoids false alarms where most ports have no readable counter. */
 #define CALL_LEAST 0.1
 
 /* Copy an agent's report about a port, or return NULL if it is invalid. */

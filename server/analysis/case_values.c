@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* case_values.c - the values that each case of a run measured */
+/* case_values.c - collects the values that each case of a run measured */
 #include "server/analysis/case_values.h"
 
 #include <assert.h>
@@ -10,7 +10,7 @@
 #include "common/base/memory.h"
 #include "common/spec/bands.h"
 
-#define POINTS_MAX ((size_t)32 << 20) /* more than a summary can have */
+#define POINTS_MAX ((size_t)32 << 20) /* more points than a summary can contain */
 
 void case_values_query(struct summary_query *query)
 {
@@ -37,7 +37,7 @@ void case_values_destroy(struct case_values *values)
 }
 
 /* Return a text that identifies a series across runs. It omits the series number, which
- * is valid within one run only, and marks of how the figures were obtained. */
+ * is valid within one run only, and members that do not distinguish series. */
 static char *identity_of(const json_t *key)
 {
     static const char *const not_of_it[] = {"series", "simulated", "emulated",
@@ -77,13 +77,13 @@ static int compare_values(const void *a, const void *b)
     return order ? order : (left->value > right->value) - (left->value < right->value);
 }
 
-/* Return the median. values: of one size, ascending. */
+/* Return the median of the values of one size, which are in ascending order. */
 static double middle(const struct summary_value *values, size_t n)
 {
     return (values[(n - 1) / 2].value + values[n / 2].value) / 2;
 }
 
-/* A program may report any number as its size. */
+/* Convert a size to an integer. A program may report any number as the size. */
 static int64_t size_of(double x)
 {
     return x >= (double)INT64_MAX ? INT64_MAX : x > -1 ? (int64_t)x : -1;
@@ -148,8 +148,8 @@ struct case_values *case_values_create(const struct summary *summary)
     return values;
 }
 
-/* Return the index of the first series of this case or, if it has none, of a later case;
- * values->n if there is none. */
+/* Return the index of the first series of this case or, if there is none, of a later
+ * case. Return values->n if there is no later case. */
 static size_t first_of(const struct case_values *values, int case_no)
 {
     size_t low = 0, high = values->n;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ceiling.c - the bus bandwidth that the links between and within a run's nodes allow */
+/* ceiling.c - computes the bus bandwidth that the links between and within a run's nodes
+ * allow */
 #include "server/analysis/ceiling.h"
 
 #include <stdarg.h>
@@ -12,9 +13,11 @@
 #include "server/finding/finding.h"
 
 #define TEXT_MAX 160
-#define PCIE_CODE (128.0 / 130.0) /* for 8 GT/s and more: PCI Express 3.0 and later */
+/* Efficiency of the line code at 8 GT/s and above: PCI Express 3.0 and later */
+#define PCIE_CODE (128.0 / 130.0)
 
-/* Bandwidth of a link in one direction. gbs 0: unknown, and text gives the reason. */
+/* Bandwidth of a link in one direction. If gbs is 0, the bandwidth is unknown and `text`
+ * gives the reason. */
 struct link_term {
     double gbs;
     char text[TEXT_MAX];
@@ -48,8 +51,8 @@ static bool is_alike(const json_t *a, const json_t *b)
     return true;
 }
 
-/* Return true if a port is a virtual function (SR-IOV) on a physical link that the
- * physical function or another virtual function already represents. */
+/* Return true if a port is a virtual function (SR-IOV) on a physical link that another
+ * port in the list already represents. */
 static bool is_again(const json_t *ports, size_t at)
 {
     const json_t *port = json_array_get(ports, at);
@@ -67,7 +70,7 @@ static bool is_again(const json_t *ports, size_t at)
     return false;
 }
 
-/* Return the number of physical links that are like this port's. */
+/* Return the number of physical links whose ports are like this port. */
 static size_t count_alike(const json_t *ports, const json_t *like)
 {
     size_t n = 0;
@@ -77,8 +80,8 @@ static size_t count_alike(const json_t *ports, const json_t *like)
     return n;
 }
 
-/* Return the group of equal ports with the highest total rate. The other ports serve
- * storage or management. */
+/* Return the bandwidth of the group of equal ports with the highest total rate. Other
+ * ports are assumed to serve storage or management. */
 static struct link_term ports_of(const json_t *inventory)
 {
     const json_t *ports = json_object_get(inventory, "rdma");
@@ -127,7 +130,7 @@ static struct link_term interface_of(const struct ceiling_node *node)
         return gbps > 0 ? known(gbps / 8, "%g Gb/s of %.40s", gbps, name)
                         : unknown("%.40s does not report its speed", name);
     }
-    return unknown("a node does not report the interface at which others reach it");
+    return unknown("a node does not report the interface at which other nodes reach it");
 }
 
 /* ---- Within a node ---- */
@@ -171,12 +174,13 @@ static struct link_term links_of(const json_t *gpu, int n)
         return known(links * nvlink_gbs(name), "%d NVLinks of %g GB/s", links,
                      nvlink_gbs(name));
     if (!json_object_get(gpu, "name"))
-        return unknown("whether a node's GPUs have NVLink is not known");
+        return unknown("it is not known whether a node's GPUs have NVLink");
     return pcie_of(gpu, 1);
 }
 
-/* Return the slowest link among a node's GPUs, because rings wait for it. Unknown if the
- * ranks use a subset of unequal GPUs, or parts of a GPU (MIG) that share its link. */
+/* Return the slowest link among a node's GPUs, because a ring waits for its slowest link.
+ * The limit is unknown if the ranks use only some of unequal GPUs, or parts of a GPU
+ * (MIG) that share its link. */
 static struct link_term slowest_of(const struct ceiling_node *node, int n,
                                    struct link_term (*of)(const json_t *gpu, int n))
 {
@@ -193,9 +197,9 @@ static struct link_term slowest_of(const struct ceiling_node *node, int n,
             least = own;
     }
     if (is_split)
-        return unknown("GPUs of a node are split (MIG), and ranks share their links");
+        return unknown("a node's GPUs are split (MIG), so ranks share a link");
     if (is_mixed && (size_t)node->ranks < json_array_size(gpus))
-        return unknown("a node's GPUs differ, and it is not known which of them its "
+        return unknown("a node's GPUs differ, and it is not known which of them the "
                        "ranks use");
     return least;
 }
@@ -207,8 +211,8 @@ static int gpus_used(const struct ceiling_node *node)
     return node->ranks < n ? node->ranks : n;
 }
 
-/* Return the PCIe bandwidth of the GPUs in use: all traffic that leaves the node passes
- * through it. */
+/* Return the PCIe bandwidth of the GPUs in use. All traffic that leaves the node passes
+ * through PCIe. */
 static struct link_term fed_of(const struct ceiling_node *node)
 {
     int n = gpus_used(node);
@@ -231,7 +235,7 @@ static const struct link_term *lesser(const struct link_term *a,
     return b->gbs < a->gbs ? b : a;
 }
 
-/* Return true if the run or a node configures which network NCCL uses. */
+/* Return true if the run or a node configures the network that NCCL uses. */
 static bool is_chosen(const struct ceiling_node *nodes, size_t n, const json_t *env)
 {
     static const char *const names[] = {"NCCL_IB_HCA", "NCCL_IB_DISABLE", "NCCL_NET"};
@@ -258,7 +262,7 @@ static struct link_term least_between(const char *backend,
     bool is_nccl = strcmp(backend, "nccl") == 0;
 
     if (is_nccl && is_chosen(nodes, n, env))
-        return unknown("variables select NCCL's network");
+        return unknown("environment variables select NCCL's network");
     for (size_t i = 0; i < n; i++) {
         struct link_term own =
             is_nccl ? nccl_between(&nodes[i]) : interface_of(&nodes[i]);
@@ -282,9 +286,9 @@ static struct link_term least_within(const struct ceiling_node *nodes, size_t n)
     return least;
 }
 
-/* Return the limit for each collective. In a ring each link carries the bytes that bus
- * bandwidth counts. In alltoall a node sends the parts of all its ranks to the ranks of
- * other nodes. */
+/* Return the limit for each collective. In a ring, each link carries the bytes that bus
+ * bandwidth counts. In alltoall, each node sends the parts of all its ranks to the ranks
+ * of other nodes. */
 static json_t *figures(double gbs, double between_gbs, double within_gbs, int world,
                        int ranks)
 {
@@ -305,7 +309,8 @@ static json_t *figures(double gbs, double between_gbs, double within_gbs, int wo
     return out;
 }
 
-/* Nodes on one host exchange no bytes over a network port. */
+/* Return true if two nodes share a host. Such nodes exchange no bytes over a network
+ * port. */
 static bool share_a_host(const struct ceiling_node *nodes, size_t n)
 {
     json_t *hosts = json_object();
@@ -344,9 +349,9 @@ json_t *ceiling_verdict(const char *backend, const struct ceiling_node *nodes, s
         most = nodes[i].ranks > most ? nodes[i].ranks : most;
     }
     if (n == 1 && !is_nccl)
-        return not_known("ranks on one node measure memory, not links");
+        return not_known("ranks on one node measure the speed of memory, not of links");
     if (world < 2)
-        return not_known("one rank sends nothing");
+        return not_known("a single rank sends nothing");
     if (share_a_host(nodes, n))
         return not_known("some of the run's nodes share a host");
     if (n > 1)

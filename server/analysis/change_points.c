@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* change_points.c - level changes in a series of runs */
+/* change_points.c - finds changes of level in a series of runs */
 #include "server/analysis/change_points.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Minimum number of levels between two changes; the scatter is known from earlier
- * levels. */
+/* Minimum number of levels between two changes. Earlier levels already show the scatter.
+ * */
 #define BETWEEN_MIN 2
 
 struct search {
     struct level_series series;
-    size_t begin; /* start of the first segment kept */
+    size_t begin; /* first level of the oldest segment kept */
     double margin;
     struct change_point *found;
     int n_found;
@@ -28,8 +28,8 @@ static size_t end_of(const struct search *search, int i)
     return i + 1 < search->n_found ? search->found[i + 1].split.at : search->series.n;
 }
 
-/* Return the factor by which repeated looks, one per night, increase p. The newest night
- * has half of the error level, and the older nights share the rest. */
+/* Return the factor by which the repeated search, once per night, increases p. The newest
+ * night uses half of the error level, and the older nights share the other half. */
 static double looks(const struct search *search, size_t end)
 {
     size_t older = search->series.n - CHANGE_POINTS_LEVELS_MIN;
@@ -37,7 +37,7 @@ static double looks(const struct search *search, size_t end)
     return end == search->series.n ? 2.0 : 2.0 * (double)older;
 }
 
-/* Search for change i in levels [begin, end). All levels before them determine the
+/* Search for change i in levels [begin, end). All levels before that change determine the
  * scatter. */
 static struct level_split look(const struct search *search, int i, size_t begin,
                                size_t end)
@@ -83,8 +83,8 @@ static void search_all(struct search *search)
     }
 }
 
-/* Move each change to its likeliest place between its neighbors, and drop changes that
- * later levels refute. */
+/* Move each change to its most likely position between its neighbors, and drop changes
+ * that later levels refute. */
 static void settle(struct search *search)
 {
     struct change_point *found = search->found;

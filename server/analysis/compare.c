@@ -11,22 +11,22 @@
 #include "common/base/memory.h"
 #include "server/analysis/compare_judge.h"
 
-/* Sums for a band: one value per case, base first. */
+/* The sums of a band, one for each case, base first. */
 struct sums {
     double *logs, *plain;
-    bool has_others; /* has values of 0 or less, which have no logarithm */
+    bool has_others; /* the band contains values of 0 or less, which have no logarithm */
 };
 
 /* State of the iteration over one series. */
 struct walk {
     const struct compare_sides *sides;
     struct compare *out;
-    struct sums *sums;                 /* by band */
-    size_t n_cases;                    /* of base and head */
-    size_t n_all;                      /* including the history */
+    struct sums *sums;                 /* one for each band */
+    size_t n_cases;                    /* number of cases of base and head */
+    size_t n_all;                      /* number of cases including the history */
     const struct case_series **series; /* the same series in each case */
-    size_t *at;                        /* index of the current point, by case */
-    double *values;                    /* values of one size, by case */
+    size_t *at;                        /* index of the current point, for each case */
+    double *values;                    /* values of one size, one for each case */
 };
 
 static const char *const reasons[COMPARE_REASONS] = {
@@ -61,8 +61,8 @@ static const struct compare_lot *lot_of(const struct compare_sides *sides, size_
 
 /* ---- Bands ---- */
 
-/* Return the fields that identify a band's subject. Roots, in-place calls, groups and
- * ranks are merged. */
+/* Return the fields that identify a band's subject. Rows that differ only in root,
+ * placement, group or rank share a band. */
 static json_t *about_of(const struct case_series *series)
 {
     static const char *const rows[] = {"collective", "dtype", "redop", NULL};
@@ -100,8 +100,8 @@ static void grow_bands(struct walk *walk)
                               "the bands of a comparison");
 }
 
-/* Return the index of the band for a series (about) and size, and create a new band if
- * needed. Return SIZE_MAX if there are too many bands. */
+/* Return the index of the band for a series and size, and create the band if needed.
+ * `about` identifies the series. Return SIZE_MAX if there are too many bands. */
 static size_t band_at(struct walk *walk, const struct case_series *series, json_t *about,
                       int64_t size)
 {
@@ -130,7 +130,8 @@ static size_t band_at(struct walk *walk, const struct case_series *series, json_
 
 /* ---- Sizes ---- */
 
-/* Return the value for a size from a case of the history, or NaN if it has none. */
+/* Return the value for a size from a case of the history, or NaN if the case lacks the
+ * size. */
 static double past_figure(struct walk *walk, size_t i, int64_t size)
 {
     const struct case_series *series = walk->series[i];
@@ -220,7 +221,7 @@ static int take_all(struct walk *walk)
 
 /* ---- All bands ---- */
 
-/* Return the case values of a band: means over its sizes. */
+/* Return one value for each case of a band: the mean over the band's sizes. */
 static const double *band_values(const struct walk *walk, size_t i)
 {
     struct compare_band *band = &walk->out->bands[i];
@@ -281,8 +282,8 @@ static struct compare *result_create(const struct compare_sides *sides)
     return out;
 }
 
-/* Reject too many bands: a label whose value differs in every line would create a band
- * per line, and no band could have a verdict. */
+/* Reject too many bands. A label whose value differs in every line would create a band
+ * per line, and no band could get a verdict. */
 struct compare *compare_create(const struct compare_sides *sides, struct error *err)
 {
     struct compare *out = result_create(sides);
@@ -302,7 +303,8 @@ struct compare *compare_create(const struct compare_sides *sides, struct error *
     if (result == 0)
         return out;
     error_set(err, ERROR_INVALID,
-              "there are more than %d bands to compare. Each set of a metric's labels is "
+              "there are more than %d bands to compare. Each combination of a metric's "
+              "labels is "
               "a band: use labels with few values, or with numbers",
               COMPARE_BANDS_MAX);
     compare_destroy(out);

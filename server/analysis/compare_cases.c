@@ -20,7 +20,7 @@ void compare_side_release(struct compare_side *side)
 
 /* ---- Selection ---- */
 
-/* Return the run's variables, overridden by the case's own. */
+/* Return the run's variables, overridden by the case's variables. */
 static json_t *env_of(const json_t *run, const json_t *doc)
 {
     json_t *env = json_copy(json_object_get(json_object_get(run, "spec"), "env"));
@@ -84,7 +84,8 @@ int compare_side_take(struct compare_side *side, const struct compare_ask *ask,
     int end = ask->case_no < 0 ? n : ask->case_no + 1;
 
     if (ask->case_no >= n)
-        return error_set(err, ERROR_NOT_FOUND, "run %s has no case %d, only 0 to %d",
+        return error_set(err, ERROR_NOT_FOUND,
+                         "run %s has no case %d, only cases 0 to %d",
                          json_get_str(ask->run->doc, "id", "?"), ask->case_no, n - 1);
     for (int i = first; i < end; i++)
         choose_case(side, ask->run, i, env);
@@ -107,7 +108,7 @@ static int no_case(const struct compare_side *side, const struct compare_ask *as
     return -1;
 }
 
-/* Reject cases on different nodes, whose figures are not comparable. */
+/* Reject cases on different nodes, because their figures are not comparable. */
 static int check_nodes(const struct compare_side *side, struct error *err)
 {
     const json_t *first =
@@ -117,10 +118,11 @@ static int check_nodes(const struct compare_side *side, struct error *err)
         const json_t *nodes = json_object_get(side->cases[i].doc, "nodes");
 
         if (nodes != first && !json_equal(nodes, first))
-            return error_set(err, ERROR_INVALID,
-                             "%s has cases on different nodes: name one case, as %s:%d",
-                             side->name, json_get_str(side->cases[i].run->doc, "id", "?"),
-                             side->cases[i].case_no);
+            return error_set(
+                err, ERROR_INVALID,
+                "the cases of %s ran on different nodes: name one case, as in %s:%d",
+                side->name, json_get_str(side->cases[i].run->doc, "id", "?"),
+                side->cases[i].case_no);
     }
     return 0;
 }
@@ -136,7 +138,7 @@ int compare_side_choose(struct compare_side *side, const struct compare_ask *ask
     return check_nodes(side, err);
 }
 
-/* Return true if any case of the side has the same variables. */
+/* Return true if any case of the side sets the same variables. */
 static bool is_any_alike(const struct compare_side *side, const json_t *env)
 {
     json_t *own = json_copy((json_t *)(uintptr_t)env);
@@ -195,8 +197,8 @@ int compare_sides_check(const struct compare_side *base, const struct compare_si
 
 /* ---- Nodes and ranks ---- */
 
-/* Return the case's nodes, or NULL: without a pattern a case uses all nodes of its
- * run. */
+/* Return the names of the case's nodes, or NULL if the case uses all nodes of its run.
+ * Only cases of a pattern have names. */
 static const json_t *names_of(const struct compare_choice *choice)
 {
     return json_object_get(choice->doc, "nodes");
@@ -245,8 +247,8 @@ static bool is_constant(const struct compare_side *side, const char *name)
     return true;
 }
 
-/* Return a key that the cases of a pair share: the repeat, and the variables that do not
- * distinguish the sides. */
+/* Return a key that both cases of a pair have in common: the repeat, and the variables
+ * that are equal on both sides. */
 static char *pair_key(const struct compare_choice *one, const struct compare_side *base,
                       const struct compare_side *head)
 {
@@ -278,7 +280,7 @@ static bool are_of_one_run(const struct compare_side *base,
                   "interleaved") == 0;
 }
 
-/* Return {key: index}, or NULL if two cases have the same key. */
+/* Return {key: index} for the side's cases, or NULL if two cases have the same key. */
 static json_t *index_of(const struct compare_side *side, const struct compare_side *base,
                         const struct compare_side *head)
 {

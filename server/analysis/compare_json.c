@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compare_json.c - a comparison as the API returns it */
+/* compare_json.c - builds the API's document for a comparison */
 #include "server/analysis/compare_json.h"
 
 #include <math.h>
@@ -92,7 +92,7 @@ static json_t *bands_json(const struct compare *compare)
     return list;
 }
 
-/* Return a size's object; it includes the members that identify its series. */
+/* Return a size's object, with the members that identify its series. */
 static json_t *size_json(const struct compare *compare, const struct compare_size *size)
 {
     const struct compare_band *band = &compare->bands[size->band];
@@ -117,8 +117,8 @@ static json_t *sizes_json(const struct compare *compare)
 
 /* ---- Sides ---- */
 
-/* Return members of the run's document that describe it. Marks are included only if the
- * run was not measured here. */
+/* Return the members of the run's document that describe the run. Marks are included only
+ * if the run was not measured here. */
 static json_t *run_json(const json_t *doc)
 {
     static const char *const members[] = {"id",         "name",     "created", "backend",
@@ -174,14 +174,15 @@ static void warn(json_t *list, const char *format, ...)
 static void warn_of_cases(json_t *list, const struct compare_side *side)
 {
     if (side->unfinished > 0)
-        warn(list, "%zu of %zu cases of %s did not complete and are left out",
+        warn(list, "%zu of %zu cases of %s did not complete and are ignored",
              side->unfinished, side->unfinished + side->unpaired + side->n, side->name);
     if (side->unpaired > 0)
-        warn(list, "%zu cases of %s have no partner and are left out", side->unpaired,
-             side->name);
+        warn(list, "%zu cases of %s have no partner on the other side and are ignored",
+             side->unpaired, side->name);
 }
 
-/* Return true if a side's cases differ in their variables, which widens its scatter. */
+/* Return true if a side's cases differ in their variables, which increases the side's
+ * scatter. */
 static bool is_mixed(const struct compare_side *side)
 {
     for (size_t i = 1; i < side->n; i++)
@@ -204,11 +205,11 @@ static void warn_of_order(json_t *list, const struct compare_side *base,
     if (base->n == 0 || head->n == 0)
         return;
     warn(list,
-         "the cases did not alternate (%s): a change over time counts as a "
-         "difference",
+         "the cases did not alternate (%s), so a change over time counts as "
+         "a difference",
          base->cases[0].run == head->cases[0].run && has_sequence(base)
-             ? "order sequential"
-             : "chosen one by one");
+             ? "the order is sequential"
+             : "they were chosen separately");
 }
 
 static char *short_text(const json_t *value)
@@ -230,7 +231,7 @@ static void warn_of_unlike(json_t *list, const json_t *differences)
             continue;
         base = short_text(json_object_get(one, "base"));
         head = short_text(json_object_get(one, "head"));
-        warn(list, "not alike in %s: base %.80s, head %.80s",
+        warn(list, "base and head differ in %s: base %.80s, head %.80s",
              json_get_str(one, "what", "?"), base ? base : "?", head ? head : "?");
         free(base);
         free(head);
@@ -247,20 +248,20 @@ static json_t *warnings_json(const struct compare *compare,
     if (!compare->is_paired && !compare->by_run)
         warn_of_order(list, base, head);
     if (!compare->is_paired && (is_mixed(base) || is_mixed(head)))
-        warn(list, "base or head mixes cases of different settings: select one setting "
-                   "for each");
+        warn(list, "base or head mixes cases with different settings: select one setting "
+                   "for each side");
     warn_of_cases(list, base);
     warn_of_cases(list, head);
     if (compare->sizes_left_out > 0)
-        warn(list, "%zu of %zu sizes are not in all cases and are left out",
+        warn(list, "%zu of %zu sizes were not measured in all cases and are ignored",
              compare->sizes_left_out, compare->sizes_left_out + compare->sizes_total);
     return list;
 }
 
 /* ---- The verdict ---- */
 
-/* Return the facts in which the sides are not comparable. The sentence begins with them,
- * for readers who see nothing else. */
+/* Return the facts in which the sides are not comparable. The sentence begins with these
+ * facts, for readers who see nothing else. */
 static json_t *unlike_json(const json_t *differences)
 {
     json_t *out = json_array(), *one;
@@ -272,7 +273,7 @@ static json_t *unlike_json(const json_t *differences)
     return out;
 }
 
-/* Return the run's document if all cases of a side are from one run, else NULL. */
+/* Return the run's document if all cases of a side belong to one run, else NULL. */
 static const json_t *only_run(const struct compare_side *side)
 {
     for (size_t i = 1; i < side->n; i++)
@@ -281,8 +282,8 @@ static const json_t *only_run(const struct compare_side *side)
     return side->n > 0 ? side->cases[0].run->doc : NULL;
 }
 
-/* Write the name of head for the sentence: its run's name, or its id if base has the same
- * name. */
+/* Write the name of head for the sentence: the name of head's run, or the run's id if
+ * base has the same name. */
 static void name_head(const struct compare_side *base, const struct compare_side *head,
                       char *out, size_t size)
 {
@@ -344,7 +345,7 @@ static bool is_since(const struct compare_choice *one, const struct compare_side
                   json_get_str(base->cases[0].run->doc, "created", "")) > 0;
 }
 
-/* Append a side's cases to lots, grouped by run. If base is not NULL, include only runs
+/* Append a side's cases to `lots`, grouped by run. If base is not NULL, include only runs
  * since base, or only runs before base. */
 static size_t put_runs(const struct compare_side *side, const struct compare_side *base,
                        bool since, struct compare_lot *lots)
@@ -417,8 +418,9 @@ static struct compare *compare_of(const struct compare_question *question,
     return compare;
 }
 
-/* Describe the variables that distinguish a side from the other, if each side's cases
- * agree: "Tree", or "NCCL_ALGO=Tree NCCL_PROTO=LL" for several; "" for none. */
+/* Describe the variables in which a side differs from the other, if each side's cases
+ * agree: "Tree", or "NCCL_ALGO=Tree NCCL_PROTO=LL" for several variables. Write "" if
+ * there are none. */
 static void name_setting(const struct compare_side *side,
                          const struct compare_side *other, char *out, size_t size)
 {

@@ -32,8 +32,8 @@ static int compare_pairs(const void *a, const void *b)
            (left->difference < right->difference);
 }
 
-/* Compute base's mean over the pairs that the trimmed mean of the differences keeps, so
- * that base, head and the change agree. */
+/* Test the differences of pairs. Base's mean covers only the pairs that the trimmed mean
+ * of the differences keeps, so that base, head and change agree. */
 static void test_pairs(const double *base, const double *head, size_t n,
                        struct stats_effect *effect)
 {
@@ -86,8 +86,8 @@ size_t compare_count_runs(const struct compare_lot *lots, size_t n)
     return runs;
 }
 
-/* Compute the level of each run with complete values, from n cases. Sorts values. Returns
- * the number of levels. */
+/* Compute the level of each run whose values are complete, from n cases. Sorts the
+ * values. Returns the number of levels. */
 static size_t take_levels(const struct compare_lot *lots, double *values, size_t n,
                           double *levels)
 {
@@ -107,7 +107,7 @@ static size_t take_levels(const struct compare_lot *lots, double *values, size_t
 /* The levels of base and its history in time order, followed by those of head. */
 struct run_levels {
     double *levels;
-    size_t before, base, since, head; /* counts, in this order */
+    size_t before, base, since, head; /* number of levels in each part, in this order */
 };
 
 static void reverse(double *levels, size_t n)
@@ -120,7 +120,8 @@ static void reverse(double *levels, size_t n)
     }
 }
 
-/* Base and both parts of the history have their newest runs first. */
+/* Read the levels in time order. Base and both parts of the history list their newest
+ * runs first. */
 static void read_levels(const struct compare_sides *sides, double *values,
                         struct run_levels *out)
 {
@@ -141,9 +142,10 @@ static void read_levels(const struct compare_sides *sides, double *values,
                             levels + out->since + out->base + out->before);
 }
 
-/* Return the scatter of runs around their level at the time. A lasting change is no
- * scatter, so runs before and after it form separate groups, as do the runs before base,
- * and head. Base has one mean and is not divided. */
+/* Return the scatter of runs around the level at their time. A lasting change is not
+ * scatter, so runs before and after a change form separate groups. The runs before base
+ * and the runs of head are separate groups, too. Base's mean covers all its runs, so base
+ * is not divided. */
 static struct level_scatter scatter_of(const struct run_levels *runs, double margin,
                                        bool is_linear)
 {
@@ -231,8 +233,8 @@ static size_t count_upper(const double *values, size_t n, double split)
     return upper;
 }
 
-/* Return true if too many pairs have cases in different states for the trimmed mean to
- * exclude them. Their differences reflect the states. */
+/* Return true if more pairs have cases in different states than the trimmed mean can
+ * exclude. The differences of such pairs show the states, not the settings. */
 static bool pairs_suffer(const struct compare_sides *sides, const double *values,
                          double split, size_t trimmed)
 {
@@ -248,7 +250,7 @@ static bool pairs_suffer(const struct compare_sides *sides, const double *values
 }
 
 /* Return true if states prevent a verdict. If each side stays in one state, the states
- * are the difference between the sides. */
+ * are the difference between the sides and do not prevent it. */
 static bool states_matter(const struct compare_sides *sides, const double *values,
                           size_t trimmed, struct compare_band *band)
 {
@@ -274,9 +276,9 @@ static double confidence_of(const struct compare *compare)
                            : 1 - (1 - COMPARE_CONFIDENCE) / (double)compare->n_bands;
 }
 
-/* Return the number of repeats that narrows the interval to half the margin in each
- * direction. Then 19 of 20 comparisons report no change as the same and find a change of
- * twice the margin. */
+/* Return the number of repeats for which half the interval equals half the margin. Then
+ * 19 of 20 comparisons without a change report "same", and a change of twice the margin
+ * is found. */
 static size_t needed(const struct compare *compare, const struct compare_band *band)
 {
     size_t n = compare->n_base < compare->n_head ? compare->n_base : compare->n_head;
@@ -312,7 +314,7 @@ void compare_judge_band(const struct compare_sides *sides, const double *values,
     }
 }
 
-/* Reject changes that are not finite, such as a change from a mean of 0. */
+/* Return false for changes that are not finite, such as a change from a mean of 0. */
 static bool can_judge(const struct compare_band *band)
 {
     const struct compare_change *change = &band->change;
@@ -327,7 +329,8 @@ static enum verdict_answer direction_of(const struct compare_band *band)
                                                                : VERDICT_WORSE;
 }
 
-/* Judge whether the interval is within the margin, beyond it, or across its end. */
+/* Judge if the interval is within the margin, beyond the margin, or across an end of the
+ * margin. */
 static enum verdict_answer answer_by_case(const struct compare_band *band, double margin)
 {
     const struct compare_change *change = &band->change;
@@ -339,9 +342,9 @@ static enum verdict_answer answer_by_case(const struct compare_band *band, doubl
     return VERDICT_NOT_ENOUGH_DATA;
 }
 
-/* Judge by the interval in which one more run falls if nothing changed. A smaller change
- * than the margin also counts as none. An interval that spans more than a factor of ten
- * gives no answer. */
+/* Judge by the interval that contains one more run if nothing changed. A change within
+ * the margin counts as none. An interval that spans more than a factor of ten gives no
+ * answer. */
 static enum verdict_answer answer_by_run(const struct compare_band *band, double margin)
 {
     const struct compare_change *change = &band->change;
@@ -383,7 +386,7 @@ static bool has_answer(const struct compare *compare, enum verdict_answer answer
     return false;
 }
 
-/* Return the most severe answer; `same` only if all bands are the same. */
+/* Return the most severe answer. `same` requires that all bands are the same. */
 static enum verdict_answer answer_of_all(const struct compare *compare)
 {
     static const enum verdict_answer order[] = {VERDICT_WORSE, VERDICT_MIXED,

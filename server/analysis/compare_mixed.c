@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compare_mixed.c - bands in which each side is faster at some sizes */
+/* compare_mixed.c - finds bands in which each side is faster at some sizes */
 #include <math.h>
 #include <stdlib.h>
 
@@ -11,7 +11,7 @@
 struct sure {
     int64_t size;
     bool is_head_faster;
-    double gain; /* of the faster side: 1 means twice as fast */
+    double gain; /* gain of the faster side: 1 means twice as fast */
 };
 
 static int compare_sizes(const void *a, const void *b)
@@ -31,7 +31,7 @@ static size_t count_sizes(const struct compare *compare, size_t band)
 }
 
 /* Return true if a size's change exceeds the margin and is not due to chance. The
- * interval's confidence accounts for all sizes of the band. */
+ * confidence of the interval accounts for all n sizes of the band. */
 static bool is_sure(const struct compare *compare, const struct compare_size *size,
                     size_t n)
 {
@@ -43,14 +43,15 @@ static bool is_sure(const struct compare *compare, const struct compare_size *si
     return fabs(size->change.change) > compare->margin && (low > 0 || high < 0);
 }
 
-/* Half the time and twice the time are the same gain, for opposite sides. */
+/* Return the gain of the faster side. Half the time and twice the time are the same gain
+ * for opposite sides. */
 static double gain_of(const struct compare_band *band, double change)
 {
     return band->is_linear ? fabs(change) : expm1(fabs(log1p(change)));
 }
 
-/* Divide the sizes into stretches. Leave none if rows of one size contradict each other,
- * as in place and out of place can, or if there would be too many. */
+/* Divide the sizes into stretches. Keep no stretch if there would be too many, or if rows
+ * of one size contradict each other, such as in-place and out-of-place rows. */
 static void find_stretches(struct compare_band *band, const struct sure *sure, size_t n)
 {
     struct compare_stretch *last = NULL;

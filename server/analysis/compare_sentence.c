@@ -10,7 +10,7 @@
 #include "common/result/noise.h"
 #include "server/finding/template.h"
 
-#define LISTED_MAX 4 /* bands listed by name, in each part */
+#define LISTED_MAX 4 /* maximum number of bands listed by name in each phrase */
 #define FACTOR_SHOWN 10
 
 #define PERCENT_SHOWN 0.001 /* 0.1 %, the precision of percent_text() */
@@ -18,7 +18,7 @@
 #define WHERE_MAX 4096
 #define SENTENCE_MAX 8192
 
-/* Format as percent, with one decimal below 10 %. */
+/* Format a fraction as a percentage, with one decimal below 10 %. */
 static const char *percent_text(double part, char out[NUMBER_BYTES])
 {
     double value = fabs(100 * part);
@@ -27,7 +27,7 @@ static const char *percent_text(double part, char out[NUMBER_BYTES])
     return out;
 }
 
-/* Format as a factor: "12", or "1/12" for a decrease. */
+/* Format a fraction of change as a factor: "12", or "1/12" for a decrease. */
 static const char *factor_text(double part, char out[NUMBER_BYTES])
 {
     double factor = exp(fabs(log1p(part)));
@@ -77,8 +77,8 @@ json_t *compare_series(const struct compare_band *band)
     return text;
 }
 
-/* Return a band's location as a new string: "from 4M up"; with several series "in
- * all_gather float32 from 4M up"; for a metric "in tokens_per_s". */
+/* Return a band's location as a new string: "from 4M up", or "in all_gather float32 from
+ * 4M up" if there are several series. A metric's location is "in tokens_per_s". */
 static json_t *where_of(const struct compare *compare, const struct compare_band *band)
 {
     bool is_named = json_object_get(band->about, "metric") || !is_same_series(compare);
@@ -106,9 +106,10 @@ static json_t *words_of(const struct compare *compare)
 /* ---- Reasons for no verdict ---- */
 
 static const char states_why[] =
-    "[{is_lone?}1 of {cases} cases, in {side}, is {apart:.1f}x off|two states "
-    "{apart:.1f}x apart in {side}]; [{is_paired?}{n_base} repeats cannot separate them "
-    "from settings[, {enough} might]|interleave the settings to separate them]";
+    "[{is_lone?}1 of {cases} cases, in {side}, differs by {apart:.1f}x|the "
+    "values of {side} fall into two groups {apart:.1f}x apart]; [{is_paired?}{n_base} "
+    "repeats cannot show if the settings are the cause[, {enough} might]|interleave the "
+    "settings to see if they are the cause]";
 static const char noise_why[] =
     "[{is_unknown?}an unknown change|{is_wide?}anything from {low:.2g}x to "
     "{high:.2g}x|\xC2\xB1{half} %][, {too_many} repeats would not resolve {margin} "
@@ -145,8 +146,8 @@ static json_t *noise_text(const struct compare *compare, const struct compare_ba
 
     if (!isfinite(half))
         return json_string(fabs(change->base) > 0
-                               ? "its values are too far apart for an interval"
-                               : "its mean is 0");
+                               ? "the values are too far apart for an interval"
+                               : "the mean is 0");
     if (compare->by_run)
         return json_string("the usual range spans more than a factor of ten");
     noise = json_pack("{s:b, s:b, s:f, s:f, s:s, s:I, s:o*}", "is_unknown",
@@ -165,7 +166,8 @@ static json_t *why_of(const struct compare *compare, const struct compare_band *
 {
     if (band->reason == COMPARE_FEW)
         return template_text(
-            "{n_base} and {n_head} cases, at least {least} each are needed", words, NULL);
+            "base has {n_base} and head {n_head} cases, but each needs {least} or more",
+            words, NULL);
     if (band->reason == COMPARE_RUNS)
         return json_sprintf("needs %zu more run%s like base to estimate their scatter",
                             band->runs_needed, band->runs_needed == 1 ? "" : "s");
@@ -185,7 +187,8 @@ json_t *compare_why(const struct compare *compare, const struct compare_band *ba
 
 /* ---- Parts of the sentence ---- */
 
-/* Changes by a factor of ten or more are shown as a factor, not in percent. */
+/* Return true for changes by a factor of ten or more, which are shown as a factor instead
+ * of a percentage. */
 static bool is_factor(const struct compare_band *band)
 {
     return !band->is_linear && fabs(log1p(band->change.change)) >= log(FACTOR_SHOWN);
@@ -283,7 +286,8 @@ static size_t count(const struct compare *compare, enum phrase phrase)
     return n;
 }
 
-/* Templates of a phrase: the text before its bands, for each band, and after them. */
+/* Templates of a phrase: text before its bands, text for each band, and text after its
+ * bands. */
 static const struct {
     const char *before, *band, *after;
 } phrases[] = {
@@ -305,7 +309,7 @@ static const char repeats[] =
     "scatter of {history} more]|{is_paired?}{n_base} repeats each|{is_even?}{n_base} "
     "cases each|{n_head} cases against {n_base}]";
 
-/* State that the phrases share. */
+/* The state that all phrases share. */
 struct part {
     const struct compare *compare;
     const struct compare_names *names;
@@ -313,7 +317,7 @@ struct part {
     struct buf *out;
 };
 
-/* Mention the number of cases or runs only once, because it is the same for all bands. */
+/* Mention the number of cases or runs only once, because all bands share it. */
 static void drop_repeats(struct part *part)
 {
     json_object_del(part->words, "repeats");
@@ -332,8 +336,8 @@ static void add_ends(const struct compare_band *band, json_t *words)
     json_object_set_new(words, "high", json_string(end(is_falling ? low : high, text)));
 }
 
-/* Append a band: its estimate, and the reason for no verdict unless all bands share
- * it. */
+/* Append a band: the estimate, and the reason for no verdict unless all bands share the
+ * reason. */
 static void put_band(struct part *part, enum phrase phrase,
                      const struct compare_band *band)
 {
@@ -387,8 +391,9 @@ static void put_nothing(const struct part *part)
 {
     template_render(
         part->compare->n_base == 0 || part->compare->n_head == 0
-            ? "not enough data: {n_base} and {n_head} cases have completed, and at least "
-              "{least} each are needed"
+            ? "not enough data: base completed {n_base} and head {n_head} cases, but "
+              "each "
+              "needs {least} or more"
             : "not enough data: there is no size or metric that all cases of both sides "
               "have",
         part->words, NULL, part->out);

@@ -8,7 +8,8 @@
 /* Names of the sides. */
 struct compare_names {
     const char *head;
-    const char *setting_base, *setting_head; /* the setting in which the sides differ */
+    /* The values of the setting in which the sides differ */
+    const char *setting_base, *setting_head;
 };
 
 /* Return a new string such as "HEAD is 4.1 % faster from 4M up (3.2 to 5.0, 5 repeats
@@ -20,8 +21,8 @@ json_t *compare_sentence(const struct compare *compare,
  * its labels. */
 json_t *compare_series(const struct compare_band *band);
 
-/* Return why a band has no verdict as a new string, such as "two states 3.1x apart in
- * both"; "" if the band has a verdict. */
+/* Return the reason why a band has no verdict as a new string, such as "the values of
+ * both fall into two groups 3.1x apart", or "" if the band has a verdict. */
 json_t *compare_why(const struct compare *compare, const struct compare_band *band);
 
 #endif

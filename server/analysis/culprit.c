@@ -14,7 +14,7 @@
 
 struct plan {
     const struct culprit_model *model;
-    size_t *good; /* nodes */
+    size_t *good; /* indexes of good nodes */
     size_t n_good, at;
     struct culprit_pair *pairs;
     size_t n;
@@ -41,13 +41,13 @@ static void add_pair(struct plan *plan, size_t a, size_t b)
     plan->pairs[plan->n++] = (struct culprit_pair){a, b};
 }
 
-/* Return the good nodes in rotation. */
+/* Return the next good node, in rotation. */
 static size_t next_good(struct plan *plan)
 {
     return plan->good[plan->at++ % plan->n_good];
 }
 
-/* Return the i-th node of a suspect rack, in rotation. */
+/* Return node i of a suspect rack, modulo the number of its nodes. */
 static size_t node_of_rack(const struct culprit_model *model, size_t first, size_t i)
 {
     size_t n = 0, found = first;
@@ -93,9 +93,9 @@ static bool is_suspect_link(const struct culprit_model *model, size_t a, size_t 
     return false;
 }
 
-/* Add a control pair, measured in the same minutes: two good nodes, or alternately one
- * end of a suspect link with a good node. A temporary disturbance slows the control too,
- * and so does a slow node. */
+/* Add a control pair that is measured at the same time: two good nodes, or one end of a
+ * suspect link with a good node, where the ends alternate. A slow control shows that a
+ * temporary disturbance or a slow node is the cause, not the suspect. */
 static void add_control(struct plan *plan, const struct suspect *suspect, size_t turn)
 {
     const struct culprit_model *model = plan->model;
@@ -116,8 +116,8 @@ static void add_control(struct plan *plan, const struct suspect *suspect, size_t
     }
 }
 
-/* Add pairs for each undecided suspect. Suspects alternate, so that a temporary
- * disturbance does not affect one suspect alone. */
+/* Add pairs for each undecided suspect. The pairs of different suspects alternate, so
+ * that a temporary disturbance does not affect one suspect alone. */
 static void add_round(struct plan *plan, size_t round)
 {
     for (size_t i = 0; i < plan->model->n_suspects; i++) {
@@ -126,13 +126,13 @@ static void add_round(struct plan *plan, size_t round)
 
         if (suspect->state != SUSPECT_OPEN || suspect->tried >= CULPRIT_CONFIRM_MAX)
             continue;
-        plan->at = i + turn; /* use other nodes than last time */
+        plan->at = i + turn; /* Use other nodes than in the last round. */
         if (add_one(plan, suspect, turn))
             add_control(plan, suspect, turn);
     }
 }
 
-/* If most nodes are suspects, no node is known to be good. */
+/* Return true if most nodes are suspects. Then no node is known to be good. */
 static bool is_hopeless(const struct culprit_model *model)
 {
     size_t n = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* culprit_json.c - the culprit verdict's sentence and evidence */
+/* culprit_json.c - builds the sentence and the evidence of the culprit verdict */
 #include <math.h>
 #include <string.h>
 
@@ -8,7 +8,8 @@
 #include "server/finding/finding.h"
 
 #define LISTED_MAX 4
-/* Fraction of groups; if more are slow without explanation, there is no answer. */
+/* If more than this fraction of groups is slow without explanation, there is no answer.
+ * */
 #define UNEXPLAINED_MAX 0.1
 
 static const char *const kind_names[] = {"rack", "node", "link"};
@@ -40,7 +41,7 @@ static size_t count(const struct culprit_model *model, enum suspect_state state)
     return n;
 }
 
-/* Return true if there are as many measurements as links. */
+/* Return true if there are at least as many measurements as links. */
 static bool has_met_all(const struct culprit_model *model)
 {
     return 2 * model->n_ran >= model->fleet->n_nodes * (model->fleet->n_nodes - 1);
@@ -52,8 +53,8 @@ static double behind(double deviation)
     return deviation < 0 ? -expm1(deviation) : 0;
 }
 
-/* Return true if noise could hide a very slow node. A deficit that the user tolerates
- * does not count. */
+/* Return true if noise could hide a very slow node. A deficit that the user tolerates is
+ * not counted. */
 static bool is_blurred(const struct culprit_model *model)
 {
     return model->resolution < culprit_margin(model) &&
@@ -69,8 +70,8 @@ static bool is_unexplained(const struct culprit_model *model)
 
 /* ---- Suspects ---- */
 
-/* Compare labels, not model->racks: a cleared rack's key may differ from the current
- * key. */
+/* Return true if the node is in the rack of node `of`. Labels are compared instead of
+ * model->racks, because a cleared rack's key may differ from the current key. */
 static bool is_in(const struct culprit_model *model, const struct suspect *suspect,
                   size_t node, size_t of)
 {
@@ -125,28 +126,28 @@ static json_t *name_json(const struct culprit_model *model, const struct suspect
         return json_sprintf("the link between %s and %s", name_of(model, suspect->a),
                             name_of(model, suspect->b));
     if (suspect->is_boundary)
-        return json_sprintf("what lies between %s %s and %s", key,
+        return json_sprintf("the network between %s %s and %s", key,
                             rack_of(model, suspect, suspect->a),
                             rack_of(model, suspect, suspect->b));
     return json_sprintf("%s %s", key, rack_of(model, suspect, suspect->a));
 }
 
-/* Return a phrase about the suspect's normal surroundings, or NULL if they were not
- * normal or not measured. */
+/* Return a phrase that contrasts the suspect with its surroundings, or NULL if these were
+ * not normal or not measured. */
 static const char *contrast_of(const struct culprit_model *model,
                                const struct suspect *suspect)
 {
     if (suspect->kind == SUSPECT_RACK)
         return suspect->is_slow_within ? "its nodes are slow with each other too"
-               : suspect->is_boundary  ? "within each of them all is normal"
-                                       : "within it all is normal";
+               : suspect->is_boundary  ? "the nodes of each are normal with each other"
+                                       : "its nodes are normal with each other";
     if (model->n_free == 0 || model->n_slow > 0)
         return NULL;
     return suspect->kind == SUSPECT_NODE ? "its partners are normal with each other"
                                          : "both are normal with others";
 }
 
-/* Return the suspect's members for the sentence. */
+/* Return the suspect's members that the sentence needs. */
 static json_t *words_json(const struct culprit_model *model,
                           const struct suspect *suspect)
 {

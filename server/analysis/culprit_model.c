@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* culprit_model.c - the deviation of each group from a healthy group */
+/* culprit_model.c - computes how far each group deviates from a healthy group */
 #include "server/analysis/culprit_model.h"
 
 #include <math.h>
@@ -12,11 +12,11 @@
 #include "common/base/order_stat.h"
 #include "server/analysis/states.h"
 
-#define ENOUGH 4           /* groups for a median */
-#define ENOUGH_FIRST 6     /* unconfirming groups for a median */
-#define STATES_VALUES 256  /* limit for a search for states */
-#define NOISE_FEW 0.03     /* noise assumed with too few groups */
-#define NOISE_LEAST 0.0025 /* lower limit for the noise */
+#define ENOUGH 4           /* minimum number of groups for a median */
+#define ENOUGH_FIRST 6     /* minimum number of groups without `confirms` for a median */
+#define STATES_VALUES 256  /* maximum number of values in a search for states */
+#define NOISE_FEW 0.03     /* relative noise assumed if there are too few groups */
+#define NOISE_LEAST 0.0025 /* lower limit of the relative noise */
 /* Converts the median of half-normal values to a standard deviation. */
 #define TO_DEVIATION 1.4826
 #define MEDIAN_ERROR 1.2533
@@ -39,8 +39,9 @@ static size_t gather(struct culprit_model *model, bool with_confirming)
     return n;
 }
 
-/* If figures fall into two states, and at least a quarter is in the upper one, the upper
- * state is healthy: a slow rack of two slows more than half of all pairs. */
+/* Find the figure of a healthy group. If figures fall into two states and at least a
+ * quarter is in the upper state, the upper state is healthy. A slow rack, one of two,
+ * slows down more than half of all pairs. */
 static double find_middle(const double *sorted, size_t n)
 {
     double few[STATES_VALUES];
@@ -56,7 +57,7 @@ static double find_middle(const double *sorted, size_t n)
     return median_of_sorted(sorted + from, n - from);
 }
 
-/* With few groups, the best one is the reference. */
+/* Set the reference. With few groups, the best one is the reference. */
 static void set_reference(struct culprit_model *model)
 {
     size_t n = gather(model, false);
@@ -69,8 +70,8 @@ static void set_reference(struct culprit_model *model)
         model->reference = model->scratch[n - 1];
 }
 
-/* Estimate the noise from groups above the reference: faults and disturbances only slow
- * groups down, so these groups show noise alone. */
+/* Estimate the noise from groups above the reference. Faults and disturbances only slow
+ * groups down, so these groups show nothing but noise. */
 static double find_noise(struct culprit_model *model)
 {
     size_t n = 0;
@@ -176,8 +177,8 @@ void culprit_model_release(struct culprit_model *model)
     free(model->suspects);
 }
 
-/* Compute the quantile of the normal distribution with Newton's method. From 0 its steps
- * never overshoot. */
+/* Compute the quantile of the normal distribution with Newton's method, which never
+ * overshoots from a start at 0. */
 double culprit_errors(double level, size_t tests)
 {
     double tail = level / (double)(tests > 0 ? tests : 1), errors = 0, step = 1;

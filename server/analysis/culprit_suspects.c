@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* culprit_suspects.c - finds racks, nodes and links that could explain slow groups, and
- * judges them */
+ * judges these suspects */
 #include "server/analysis/culprit_model.h"
 
 #include <math.h>
@@ -30,7 +30,8 @@ static bool is_listed(const struct culprit_model *model, const struct suspect *s
     return false;
 }
 
-/* Return the number of groups that a suspect could explain: a node's groups, or all. */
+/* Return the number of groups that a suspect could explain: those of a node, or else all
+ * groups. */
 static size_t count_groups(const struct culprit_model *model,
                            const struct suspect *suspect)
 {
@@ -85,7 +86,7 @@ static void drop_open(struct culprit_model *model)
 
 /* ---- Racks ---- */
 
-/* The groups of a rack: across its boundary, and within it. */
+/* The groups of a rack that cross its boundary, and the groups within it. */
 struct rack_look {
     struct suspect suspect;
     size_t across, slow_across, within, slow_within;
@@ -118,7 +119,8 @@ static bool is_looked_at(const struct culprit_model *model, size_t group)
            !model->fleet->groups[group].confirms;
 }
 
-/* Set the effect to the median over the groups across the boundary. */
+/* Set the suspect's effect to the median over the groups that cross the rack's boundary.
+ * */
 static void look_across(struct culprit_model *model, const char *rack,
                         struct rack_look *look)
 {
@@ -158,7 +160,7 @@ static bool is_nearly_all(size_t slow, size_t all)
     return all > 0 && (double)slow >= NEARLY_ALL * (double)all;
 }
 
-/* Return true if each node of the rack, not just some, is slow across the boundary. */
+/* Return true if every node of the rack is slow across the boundary. */
 static bool all_are_slow(struct culprit_model *model, const char *rack, double cut)
 {
     const struct culprit_fleet *fleet = model->fleet;
@@ -182,7 +184,7 @@ static bool all_are_slow(struct culprit_model *model, const char *rack, double c
     return true;
 }
 
-/* Evaluate the rack whose first node is given. Return true if it is a suspect. */
+/* Evaluate the rack of the given first node. Return true if the rack is a suspect. */
 static bool look_at_rack(struct culprit_model *model, size_t node, struct rack_look *look)
 {
     const char *rack = model->racks[node];
@@ -205,8 +207,8 @@ static bool look_at_rack(struct culprit_model *model, size_t node, struct rack_l
            all_are_slow(model, rack, look->effect / 2);
 }
 
-/* Find the rack that explains most. If there are exactly two racks and both are normal
- * within, the suspect is the boundary between them. */
+/* Find the rack that explains the most slow groups. If there are exactly two racks and
+ * both are normal within, the boundary between them is the suspect. */
 static bool find_rack(struct culprit_model *model, struct suspect *out)
 {
     struct rack_look best = {.score = -1}, look;
@@ -267,7 +269,7 @@ static void find_racks(struct culprit_model *model)
 
 /* ---- Nodes ---- */
 
-/* Of the nodes that are slow by their median, find the one with the lowest mean. */
+/* Find the node with the lowest mean among the nodes whose median is slow. */
 static bool find_node(struct culprit_model *model, struct suspect *out)
 {
     size_t n_nodes = model->fleet->n_nodes;
@@ -284,8 +286,8 @@ static bool find_node(struct culprit_model *model, struct suspect *out)
         deviation = culprit_deviation(model, i, &n);
         if (n == 0 || deviation > culprit_cut(model, n, errors))
             continue;
-        mean = stats_mean(model->scratch,
-                          n); /* scratch holds the values behind the median */
+        /* `scratch` holds the values behind the median. */
+        mean = stats_mean(model->scratch, n);
         if (mean >= least)
             continue;
         least = mean;
@@ -345,7 +347,8 @@ static double without(struct culprit_model *model, size_t node, size_t other)
     return n > 0 ? median_of_sorted(model->scratch, n) : (double)NAN;
 }
 
-/* Find the slowest link. is_surely: only if each end is normal without the other. */
+/* Find the slowest link. is_surely: each end must be normal in groups without the other
+ * end. */
 static bool find_link(struct culprit_model *model, bool is_surely, double least,
                       struct suspect *out)
 {
@@ -370,7 +373,8 @@ static bool find_link(struct culprit_model *model, bool is_surely, double least,
     return is_found;
 }
 
-/* Many slow pairs are not link faults but signs of a disturbed machine. */
+/* Add links as suspects, unless there are too many. Many slow pairs indicate a disturbed
+ * machine, not faults of links. */
 static void find_links(struct culprit_model *model, bool is_surely)
 {
     size_t before = model->n_suspects, slow = 0;
@@ -400,8 +404,8 @@ static bool is_its_own(const struct culprit_model *model, const struct suspect *
     return model->users[group] == 1 && culprit_explains(model, suspect, group);
 }
 
-/* Compute the median deviation of the groups that only this suspect explains, optionally
- * only its confirming groups. Return their number. */
+/* Compute the median deviation of the groups that only this suspect explains, or only of
+ * the confirming groups among them. Return the number of groups. */
 static size_t own_median(struct culprit_model *model, const struct suspect *suspect,
                          bool confirming_only, double *median)
 {
@@ -443,8 +447,8 @@ static size_t alternatives(const struct culprit_model *model, enum suspect_kind 
     return kind == SUSPECT_NODE ? model->fleet->n_nodes : model->n_ran;
 }
 
-/* Compute how many suspects of this kind would have as many slow groups by chance, at the
- * rate of slow groups that no suspect explains. */
+/* Compute how many suspects of this kind would have as many slow groups by chance. The
+ * probability of a slow group is its rate among the groups that no suspect explains. */
 static void count_evidence(struct culprit_model *model, struct suspect *suspect)
 {
     const struct culprit_fleet *fleet = model->fleet;
@@ -469,8 +473,8 @@ static void count_evidence(struct culprit_model *model, struct suspect *suspect)
                                   ((double)slow_others + 0.5) / ((double)others + 1));
 }
 
-/* Judge a suspect by its confirming groups. The groups that raised the suspicion were the
- * worst of many and are biased. */
+/* Judge a suspect by its confirming groups only. The groups that raised the suspicion
+ * were the worst of many, so they are biased. */
 static void judge(struct culprit_model *model, struct suspect *suspect)
 {
     double errors = culprit_errors(CULPRIT_CONFIRMATION, model->n_suspects);
@@ -520,7 +524,8 @@ void culprit_find_suspects(struct culprit_model *model)
 {
     size_t cleared = 0, before;
 
-    /* Clearing a suspect leaves its groups unexplained, so search again. */
+    /* Clearing a suspect leaves its groups unexplained, so search again for other
+     * suspects. */
     do {
         before = cleared;
         cleared = 0;

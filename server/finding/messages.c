@@ -29,7 +29,7 @@
 #define SWEEP_NAMED "{$said}[{$others?}; and {$others} more]" SWEPT
 
 /* compare */
-#define COMPARED "[not alike in {$unlike:names 3}: ]{$sentence}"
+#define COMPARED "[base and head differ in {$unlike:names 3}: ]{$sentence}"
 
 /* transport */
 #define UNREAD                                                                           \

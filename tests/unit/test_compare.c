@@ -154,8 +154,9 @@ TEST(two_cases_are_never_a_verdict)
     assert_int_equal(compare->answer, VERDICT_NOT_ENOUGH_DATA);
     assert_int_equal(compare->bands[0].reason, COMPARE_FEW);
     require_sentence(compare,
-                     "head takes 100 % more time up to 16K (2 and 2 cases, at least 3 "
-                     "each are needed), takes 100 % more time between 16K and 4M and is "
+                     "head takes 100 % more time up to 16K (base has 2 and head 2 "
+                     "cases, but each needs 3 or more), takes 100 % more time between "
+                     "16K and 4M and is "
                      "50 % slower from 4M up: not enough data");
     compare_destroy(compare);
     made_release(&made);
@@ -189,8 +190,9 @@ TEST(states_in_both_are_not_enough_data)
     assert_int_equal(band->answer, VERDICT_NOT_ENOUGH_DATA);
     assert_true(band->base_varies && band->head_varies);
     require_sentence(compare,
-                     "not enough data up to 16K (two states 4.2x apart in both; 5 "
-                     "repeats cannot separate them from settings, 8 might)");
+                     "not enough data up to 16K (the values of both fall into two "
+                     "groups 4.2x apart; 5 repeats cannot show if the settings are the "
+                     "cause, 8 might)");
     compare_destroy(compare);
     made_release(&made);
 }
@@ -310,7 +312,7 @@ TEST(of_a_mean_of_0_there_is_no_part)
     assert_true(band->change.p < 0.001);
     assert_int_equal(band->answer, VERDICT_NOT_ENOUGH_DATA);
     assert_int_equal(band->reason, COMPARE_NOISE);
-    require_sentence(compare, "not enough data in loss (its mean is 0)");
+    require_sentence(compare, "not enough data in loss (the mean is 0)");
     compare_destroy(compare);
     made_release(&made);
     compare = compare_values(&made, LOSS, values + 3, 2, true);
@@ -321,13 +323,13 @@ TEST(of_a_mean_of_0_there_is_no_part)
 
 TEST(what_a_double_cant_hold_is_no_verdict)
 {
-    static const char far_apart[] = "its values are too far apart for an interval";
+    static const char far_apart[] = "the values are too far apart for an interval";
     static const struct {
         double values[6];
         const char *why;
     } cases[] = {
-        {{0, 0, 0, 0, 1e160, 1e160}, "its mean is 0"},
-        {{0, 0, 0, 1e-100, 0, 1e-100}, "its mean is 0"},
+        {{0, 0, 0, 0, 1e160, 1e160}, "the mean is 0"},
+        {{0, 0, 0, 1e-100, 0, 1e-100}, "the mean is 0"},
         {{1, -2, 3, 0, 1e160, 1e160}, far_apart},
         {{1e308, 1e308, 1e308, -1e308, -1e308, 1}, far_apart},
         {{1e-300, 1e300, 1, 1e300, 1e300, 1e-300}, far_apart},

@@ -138,7 +138,7 @@ TEST(refusals_say_what_there_is)
     sides_init(&sides, "interleaved", NULL);
     choose(&sides, &sides.base, 0, 6, NULL);
     assert_int_equal(sides.err.code, ERROR_NOT_FOUND);
-    assert_string_equal(sides.err.text, "run first has no case 6, only 0 to 5");
+    assert_string_equal(sides.err.text, "run first has no case 6, only cases 0 to 5");
     choose(&sides, &sides.head, 0, -1, "C");
     assert_int_equal(sides.err.code, ERROR_INVALID);
     assert_string_equal(sides.err.text,
@@ -167,8 +167,9 @@ TEST(cases_on_other_nodes_are_no_repeats)
         json_object_set_new(json_array_get(json_object_get(sides.docs[0], "cases"), i),
                             "nodes", json_pack("[s]", nodes[i % 2]));
     choose(&sides, &sides.base, 0, -1, "A");
-    assert_string_equal(sides.err.text,
-                        "base has cases on different nodes: name one case, as first:3");
+    assert_string_equal(
+        sides.err.text,
+        "the cases of base ran on different nodes: name one case, as in first:3");
     memset(&sides.err, 0, sizeof(sides.err));
     choose(&sides, &sides.head, 0, 4, NULL);
     assert_int_equal(sides.err.code, 0);

@@ -477,7 +477,7 @@ TEST(the_sentence_says_what_is_slow_and_what_is_not)
     fault.link = NONE;
     fault.rack = 2;
     assert_sentence(&fault, "slow_rack", "rack r2 is slow in ");
-    assert_sentence(&fault, "slow_rack", "; within it all is normal");
+    assert_sentence(&fault, "slow_rack", "; its nodes are normal with each other");
 }
 
 /* Either may be to blame, and which is not to be seen. */
@@ -488,7 +488,8 @@ TEST(between_two_racks_the_boundary_is_named)
     fault.per_rack = 4;
     fault.rack = 1;
     fault.factor = 0.5;
-    assert_sentence(&fault, "slow_rack", "what lies between rack r0 and r1 is slow in ");
+    assert_sentence(&fault, "slow_rack",
+                    "the network between rack r0 and r1 is slow in ");
 }
 
 /* A machine that others use: half of a node's bandwidth could be lost unseen. */

@@ -151,7 +151,7 @@ test('warnings stand before the sentence, and too few cases are no answer', LIMI
   const one = await completed(sim({ sizes: [8], repeats: 2, nodes: { count: 1 } }));
   await open(`/compare?base=${two}&head=${one}`);
   await page.locator('.verdict').waitFor();
-  assert.match(await says(page), /not alike in .*: not enough data$/);
+  assert.match(await says(page), /base and head differ in .*: not enough data$/);
   const parts = page.locator('.alert.warn, .verdict');
   assert.match(await parts.first().innerText(), /\bnodes\b/);
   await sees(page, 'hardly comparable');
