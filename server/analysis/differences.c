@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* differences.c - facts other than figures in which two sides differ */
+/* differences.c - lists facts other than figures in which two sides differ */
 #include "server/analysis/differences.h"
 
 #include <inttypes.h>
@@ -13,12 +13,12 @@
 
 #define NAME_MAX_BYTES 300
 
-/* Whether sides that differ in a fact remain comparable. */
+/* Decides if sides that differ in a fact remain comparable. */
 enum weight { ALIKE, UNLIKE_IF_BOTH_HAVE_IT, UNLIKE };
 
-/* A side's facts, by name. */
+/* The facts of one side, by name. */
 struct facts {
-    json_t *values; /* arrays */
+    json_t *values; /* arrays of all values on the side */
     json_t *weights;
 };
 
@@ -76,9 +76,9 @@ static void note_machines(struct facts *facts, const json_t *run)
     }
 }
 
-/* Return a spec member's weight. If the whole field shapes figures, so does the member. A
- * member that shapes figures alone affects only its own series, so it matters only if
- * both sides have it. */
+/* Return the weight of a spec member. If the whole field affects figures, so does the
+ * member. If only the member affects figures, it affects only its own series, so a
+ * difference matters only if both sides set the member. */
 static enum weight weight_of(const struct spec_field *field, const char *member)
 {
     const struct spec_fields *members = field->members;
@@ -115,7 +115,7 @@ static void note_spec(struct facts *facts, const json_t *spec)
             note_field(facts, &fields->at[i], json_object_get(spec, fields->at[i].name));
 }
 
-/* Add a size and checksum for each file's content. */
+/* Add the size and checksum of each file's content. */
 static void note_files(struct facts *facts, const json_t *files)
 {
     const char *name;
@@ -170,7 +170,7 @@ static bool is_nothing(const json_t *values)
            (json_array_size(values) == 1 && json_is_null(json_array_get(values, 0)));
 }
 
-/* Return a single value by itself, several as an array, none as null. */
+/* Return a single value as such, several values as an array, and no value as null. */
 static json_t *shown_value(const json_t *values)
 {
     if (is_nothing(values))
@@ -229,7 +229,7 @@ json_t *differences_json(const struct compare_side *base, const struct compare_s
     bool both_have_systems = has_system(of_base.values) && has_system(of_head.values);
     const char *name;
 
-    /* Collect the names of both sides, in base's order first. */
+    /* Collect the names of both sides; base's names come first. */
     json_object_update_missing(all, of_base.weights);
     json_object_update_missing(all, of_head.weights);
     json_object_foreach (all, name, weight)

@@ -22,7 +22,7 @@ static void check_completed(const struct gate_run *run, struct gate_check *check
         gate_not_evaluated(check, "the run %s%s: %s",
                            strcmp(run->state, "failed") == 0 ? "" : "was ", run->state,
                            run->reason ? run->reason : "no reason given");
-        /* A cancelled run, or one without nodes, is no failure. */
+        /* A cancelled run, or a run without nodes, does not count as a failure. */
         if (strcmp(run->state, "failed") == 0 && json_get_int(cases, "failed", 0) > 0)
             check->answer = VERDICT_FAIL;
     } else if (done < total) {
@@ -58,7 +58,7 @@ static bool any_checked(const struct summary *summary)
     return false;
 }
 
-/* Return why the run's results are incomplete, or NULL. */
+/* Return the reason why the run's results are incomplete, or NULL. */
 static const char *results_gap(const struct gate_run *run)
 {
     if (!run->summary)
@@ -83,7 +83,7 @@ static bool has_wrong_gap(const struct summary_point *point, char out[GATE_TEXT_
     return true;
 }
 
-/* Return why wrong rows cannot be ruled out, or NULL. */
+/* Return the reason why wrong rows cannot be ruled out, or NULL. */
 static const char *wrong_gap(const struct gate_run *run, char out[GATE_TEXT_MAX])
 {
     const struct summary *summary = run->summary;
@@ -97,7 +97,9 @@ static const char *wrong_gap(const struct gate_run *run, char out[GATE_TEXT_MAX]
         for (size_t k = 0; k < summary->series[i].n_points; k++)
             if (has_wrong_gap(&summary->series[i].points[k], out))
                 return out;
-    return summary->points < summary->points_total ? "the run has too many rows" : NULL;
+    return summary->points < summary->points_total
+               ? "the run contains too many rows to check"
+               : NULL;
 }
 
 static void check_wrong(const struct gate_run *run, const struct threshold *threshold,
@@ -144,12 +146,12 @@ static void check_threshold(const struct gate_run *run, const struct threshold *
 
 /* ---- All checks ---- */
 
-/* The combined result of the checks. */
+/* The combined result of all checks. */
 struct tally {
     json_t *checks;
     size_t n[VERDICT_ANSWERS];
-    const char *first[VERDICT_ANSWERS]; /* name and sentence of the first check with each
-                                           answer */
+    /* Name of the first check with each answer; `why` holds that check's sentence */
+    const char *first[VERDICT_ANSWERS];
     const char *why[VERDICT_ANSWERS];
     bool wants_again;
 };

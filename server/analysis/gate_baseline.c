@@ -36,7 +36,7 @@ static bool is_any_slower(const json_t *bands)
     return false;
 }
 
-/* Return true if any band is slower in both comparisons. */
+/* Return true if a band is slower in both comparisons. */
 static bool is_slower_again(const json_t *bands, const json_t *again)
 {
     for (size_t i = 0; i < json_array_size(bands); i++) {
@@ -55,8 +55,8 @@ static bool is_slower_again(const json_t *bands, const json_t *again)
     return false;
 }
 
-/* Measure a slower run again, and fail it only if it is slower again. One in a hundred
- * measurements is slower by chance. */
+/* Request another measurement for a slower run, and fail it only if that measurement is
+ * slower, too. One in a hundred measurements is slower by chance. */
 static void judge_slower(const struct gate_run *run, struct gate_check *check)
 {
     json_t *again = json_object_get(run->again, "verdict");
@@ -71,9 +71,9 @@ static void judge_slower(const struct gate_run *run, struct gate_check *check)
     check->wants_again = !run->not_again;
 }
 
-/* Record a lasting change. It fails the run only if a user accepted the reference;
- * otherwise nobody has confirmed that the oldest runs are normal. Returns true if the
- * change fails the run and so comes first in the sentence. */
+/* Record a lasting change. The change fails the run only if a user accepted the
+ * reference. Without acceptance, nobody has confirmed that the oldest runs are normal.
+ * Returns true if the change fails the run, so that it comes first in the sentence. */
 static bool judge_lasting(const struct gate_run *run, struct gate_check *check)
 {
     const json_t *changes = json_object_get(run->lasting, "changes");
@@ -106,7 +106,7 @@ void gate_check_baseline(const struct gate_run *run, struct gate_check *check)
     }
     check->evidence =
         json_pack("{s:O, s:O}", "against", run->against, "comparison", verdict);
-    /* A band without an answer, or a missing size, is no pass. */
+    /* A band without an answer, or a missing size, prevents a pass. */
     if (json_array_size(bands) == 0 || left_out > 0 || count_open(bands) > 0)
         check->answer = VERDICT_NOT_EVALUATED;
     is_slower = is_any_slower(bands);
@@ -115,7 +115,7 @@ void gate_check_baseline(const struct gate_run *run, struct gate_check *check)
     is_cause = judge_lasting(run, check);
     gate_say(check, NULL,
              "[{is_cause?}{change}; ]against {against:names 3}[{left_out?} ({left_out} "
-             "sizes are not in all cases)]: {comparison.sentence}[; measured "
+             "sizes are missing in some cases)]: {comparison.sentence}[; measured "
              "again: {again.sentence}|; not measured again: {not_again}]"
              "[{is_cause?}|; {change}]",
              json_pack("{s:b, s:I, s:s*, s:o}", "is_cause", (int)is_cause, "left_out",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gate_metric.c - checks a threshold on a program's own metric */
+/* gate_metric.c - checks a threshold on a metric that a program prints */
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static double value_of(const struct summary_figure *figure, enum threshold_use u
 /* The values of a metric: one for each rank, case and set of labels. */
 struct values {
     size_t n, beyond,
-        cases; /* cases: number that have values; figures are ordered by case */
+        cases; /* number of cases with values; figures are ordered by case */
     int last_case;
     uint64_t not_numbers;
     const struct summary_figure *worst;
@@ -68,7 +68,7 @@ static void take_all(struct values *values, const struct gate_run *run,
         (uint64_t)json_get_int(run->summary->no_numbers, threshold->metric, 0);
 }
 
-/* Return why the check cannot pass, or "". */
+/* Return the reason why the check cannot pass, or "". */
 static const char *find_gap(const struct values *values, const struct gate_run *run,
                             const struct threshold *threshold, char out[GATE_TEXT_MAX])
 {
@@ -76,15 +76,15 @@ static const char *find_gap(const struct values *values, const struct gate_run *
 
     out[0] = '\0';
     if (values->n == 0 && values->not_numbers == 0)
-        snprintf(out, GATE_TEXT_MAX, "the run has no figure %s", threshold->metric);
+        snprintf(out, GATE_TEXT_MAX, "the run reported no figure %s", threshold->metric);
     else if (values->not_numbers > 0)
         snprintf(out, GATE_TEXT_MAX, "%llu of the values of %s are not numbers",
                  (unsigned long long)values->not_numbers, threshold->metric);
     else if (values->cases < cases)
-        snprintf(out, GATE_TEXT_MAX, "%zu of %zu cases have no figure %s",
+        snprintf(out, GATE_TEXT_MAX, "%zu of %zu cases reported no figure %s",
                  cases - values->cases, cases, threshold->metric);
     else if (run->summary->n_figures < run->summary->figures_total)
-        snprintf(out, GATE_TEXT_MAX, "the run has too many figures");
+        snprintf(out, GATE_TEXT_MAX, "the run contains too many figures to check");
     return out;
 }
 
@@ -122,7 +122,7 @@ void gate_check_metric(const struct gate_run *run, const struct threshold *thres
     unit = json_get_str(values.worst->key, "unit", "");
     gate_say(check, threshold,
              "{use} {metric} is {value}{unit}[ on rank {rank}], " GATE_BOUNDS
-             " required[{are_beyond?}; {beyond} of {points} are beyond]",
+             " required[{are_beyond?}; {beyond} of {points} are out of bounds]",
              json_pack("{s:o, s:b}", "unit", json_sprintf("%s%s", *unit ? " " : "", unit),
                        "are_beyond", values.beyond > 0 && values.n > 1));
 }

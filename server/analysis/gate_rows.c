@@ -14,11 +14,12 @@
 #include "common/spec/bands.h"
 #include "server/analysis/gate_check.h"
 
-/* The point furthest beyond the bounds, or else nearest to them. */
+/* The point furthest beyond the bounds or, if there is none, the point nearest to them.
+ * */
 struct worst {
     const struct summary_series *series;
     const struct summary_point *point,
-        *from; /* from: for a dip, the higher point before it */
+        *from; /* for a dip: the smaller size with the highest bandwidth */
     double value, room;
 };
 
@@ -27,11 +28,12 @@ struct rows {
     const struct threshold *threshold;
     struct summary_case *cases;
     size_t n_cases;
-    int64_t *counts; /* number of cases, by combination */
+    int64_t *counts; /* number of cases of each combination */
     int combinations;
     int64_t cycles;
     int64_t size_min,
-        size_max;   /* of rows; a row's size is its requested size, rounded down */
+        /* Range of row sizes; a row's size is its requested size, rounded down */
+        size_max;
     size_t n_sizes; /* requested sizes in that range */
     size_t points, beyond;
     struct worst worst;
@@ -61,8 +63,8 @@ static bool is_asked(const struct threshold *threshold, int64_t size)
            (threshold->band < 0 || band_of(size) == (enum band)threshold->band);
 }
 
-/* Determine the range of row sizes. A row is at most as large as its requested size, and
- * larger than the next smaller requested size. */
+/* Find the range of row sizes. Rounding makes a row's size at most its requested size,
+ * but larger than the next smaller requested size. */
 static void find_sizes(struct rows *rows)
 {
     const json_t *sizes =
@@ -169,8 +171,8 @@ static void take_value(struct rows *rows, const struct worst *found)
         rows->worst = *found;
 }
 
-/* Return true if the point has a figure. A bandwidth of 0 means a single rank, which has
- * no bus, or no measurement. */
+/* Return true if the point has a figure. A bandwidth of 0 means that nothing was
+ * measured, or that a single rank used no bus. */
 static bool has_figure(struct rows *rows, const struct summary_point *point)
 {
     double value = figure_of(rows->threshold, point);
@@ -222,7 +224,7 @@ static void take_series(struct rows *rows, const struct summary_series *series)
                  (long long)expected);
 }
 
-/* Evaluate every combination of the matrix; each has its own series. */
+/* Evaluate every combination of the matrix. Each combination has separate series. */
 static void take_all(struct rows *rows)
 {
     const struct summary *summary = rows->run->summary;
@@ -239,10 +241,10 @@ static void take_all(struct rows *rows)
     }
     if (found < rows->combinations)
         note_gap(rows, found
-                           ? "the check selects no row of some of the run's combinations"
+                           ? "the check selects no row in some of the run's combinations"
                            : "the check selects no row");
     if (summary->points < summary->points_total)
-        note_gap(rows, "the run has too many rows");
+        note_gap(rows, "the run contains too many rows to check");
 }
 
 /* ---- Reporting ---- */
@@ -288,10 +290,10 @@ static void say(const struct rows *rows, struct gate_check *check)
     gate_say(
         check, rows->threshold,
         "[{falls?}busbw falls by {value} % from {from_size:size} to "
-        "{size:size}|{from_size?}busbw falls nowhere|{name} is {value}{unit} at "
+        "{size:size}|{from_size?}busbw never falls|{name} is {value}{unit} at "
         "{size:size}] ({series.collective} {series.dtype}[{reduces?} {series.redop}], "
         "[{series.in_place?}in|out of] place{env_text}), " GATE_BOUNDS
-        " required[{are_beyond?}; beyond at {beyond} of {points} points]",
+        " required[{are_beyond?}; out of bounds at {beyond} of {points} points]",
         json_pack("{s:b, s:s, s:s, s:b, s:o, s:b}", "falls",
                   worst->from && worst->value > 0.0, "name", names[figure], "unit",
                   units[figure], "reduces", strcmp(redop, "none") != 0, "env_text",
@@ -299,8 +301,8 @@ static void say(const struct rows *rows, struct gate_check *check)
                   "are_beyond", rows->beyond > 0 && rows->points > 1));
 }
 
-/* A value beyond the bounds always fails. With missing data, values within the bounds do
- * not pass. */
+/* Fail if a value is beyond the bounds, even if data are missing. With missing data,
+ * values within the bounds do not pass. */
 static void judge(struct rows *rows, struct gate_check *check)
 {
     if (rows->points == 0)

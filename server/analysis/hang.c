@@ -13,9 +13,11 @@
 #include "server/finding/finding.h"
 
 #define NAMED_MAX 8
-#define LINE_QUOTED 200 /* bytes of the rank's last line to quote */
+/* Maximum number of bytes that are quoted from a rank's last line */
+#define LINE_QUOTED 200
 
-/* Ranks report every second, and a node's agent may delay the reports. */
+/* Silence in s, in addition to the usual silence, that marks a rank as silent. Ranks
+ * report every second, and a node's agent may delay the reports. */
 #define SILENT_S 5.0
 
 /* Signs that distinguish lagging ranks from waiting ranks, most reliable first. */
@@ -26,14 +28,14 @@ struct state {
     enum sign sign; /* SIGN_COUNT: no rank stands out */
     int64_t least, most;
     size_t n_least, n_live, n_lagging, n_reported;
-    double silent_s;                 /* of the median rank */
+    double silent_s;                 /* median silence of the ranks */
     const struct hang_rank *lagging; /* the first lagging rank */
 };
 
 /* ---- Signs ---- */
 
-/* Return a rank's progress as a number: inside an operation, done with it, or waiting
- * after it. */
+/* Return a rank's progress as a number that grows with the operation. Within an
+ * operation, the phases are inside, done, and waiting after the operation. */
 static int64_t place_of(const struct hang_rank *rank)
 {
     if (rank->is_over)
@@ -91,7 +93,7 @@ static bool has_sign(const struct state *state, size_t i)
 
 /* ---- Selection ---- */
 
-/* Set the usual silence to the median, which is that of healthy ranks as long as at least
+/* Set the usual silence to the median. The median is that of healthy ranks if at least
  * half of the ranks are healthy. */
 static void find_silence(struct state *state)
 {
@@ -127,8 +129,8 @@ static void find_places(struct state *state)
     }
 }
 
-/* Find the first sign that some ranks show, but not most of them. A stopped process is at
- * fault no matter how many there are. */
+/* Find the first sign that some ranks show, but not most of them. A stopped process is a
+ * cause regardless of the number of stopped processes. */
 static void find_lagging(struct state *state)
 {
     for (int sign = 0; sign < SIGN_COUNT; sign++) {
@@ -152,7 +154,7 @@ static void find_lagging(struct state *state)
 /* ---- Reporting ---- */
 
 static const struct {
-    const char *name, *text; /* for the evidence; for the sentence */
+    const char *name, *text; /* name in the evidence; text in the sentence */
 } words[SIGN_COUNT] = {
     [SIGN_STOPPED] = {"stopped",
                       "{lagging:its/their} process is stopped[{$is_traced?} by "
@@ -216,7 +218,7 @@ static json_t *ranks_json(const struct state *state)
     return list;
 }
 
-/* Report whether ranks are waiting, and the progress of the furthest one. */
+/* Report if ranks are waiting, and the progress of the furthest rank. */
 static void set_waiting(const struct state *state, struct finding *finding)
 {
     const struct hang_rank *furthest = NULL;
@@ -263,7 +265,7 @@ static json_t *say_lagging(const struct state *state, struct finding *finding)
                        "operation|{$is_old?}last reported {$told}|{$told}]");
     if (state->sign == SIGN_BEHIND && is_in_kernel(state, first))
         finding_set_text(finding, "$kernel",
-                         json_get_str(first->process, "kernel", "no function known"));
+                         json_get_str(first->process, "kernel", "unknown function"));
     finding_set(finding, "$line",
                 json_stringn_nocheck(line, (size_t)utf8_fit(line, LINE_QUOTED)));
     set_waiting(state, finding);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hang.h - finds the rank that holds up a case without progress
  *
- * The verdict uses the progress that each rank last reported, and the state of its
- * process as its node's agent sees it. If all ranks have the same progress, none is
- * named. */
+ * The verdict uses the progress that each rank last reported, and the state of the rank's
+ * process according to the node's agent. If all ranks have made the same progress, no
+ * rank is named. */
 #ifndef RINGBENCH_SERVER_ANALYSIS_HANG_H
 #define RINGBENCH_SERVER_ANALYSIS_HANG_H
 
@@ -15,12 +15,12 @@
 struct hang_rank {
     int rank;
     const char *node;
-    bool is_over;     /* has reported its end, so it holds up no rank */
+    bool is_over;     /* the rank has reported its end, so it holds up no other rank */
     bool has_told;    /* the next four members were reported */
-    int64_t op, done; /* operations begun and finished */
-    int64_t size;     /* of the operation, in bytes */
+    int64_t op, done; /* number of operations begun and finished */
+    int64_t size;     /* size of the operation, in bytes */
     const char *phase;
-    double silent_s; /* since the rank's last message */
+    double silent_s; /* time since the rank's last message, in s */
     const json_t
         *process;    /* a `stack` event of docs/development/agent-protocol.md, or NULL */
     bool is_lagging; /* the verdict names the rank */
@@ -29,10 +29,10 @@ struct hang_rank {
 struct hang {
     struct hang_rank *ranks;
     size_t n;
-    long seconds;     /* without progress */
-    int64_t since_ms; /* wall clock of the last progress of any rank */
-    bool is_program;  /* a program, whose ranks do not report progress */
-    const char *mark; /* see verdict_json() */
+    long seconds;     /* time without progress, in s */
+    int64_t since_ms; /* wall clock at the last progress of any rank, in ms */
+    bool is_program;  /* the case runs a program, whose ranks do not report progress */
+    const char *mark; /* suffix of the sentence, see verdict_json() */
 };
 
 #define HANG_LISTED_MAX 16

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* json_differences.c - the differences between two JSON values */
+/* json_differences.c - lists the differences between two JSON values */
 #include "server/analysis/json_differences.h"
 
 #include <stdbool.h>
@@ -12,8 +12,8 @@
 static void compare(json_t *list, const char *path, json_t *base, json_t *head,
                     int depth);
 
-/* Return an array of objects as an object, keyed by a member of its items. NULL if the
- * member is missing or not unique. */
+/* Convert an array of objects to an object whose keys are a member of the array's
+ * objects. Return NULL if that member is missing or not unique. */
 static json_t *by_member(const json_t *array, const char *member)
 {
     json_t *all = json_is_array(array) ? json_object() : NULL, *item;
@@ -55,7 +55,8 @@ static void compare_members(json_t *list, const char *path, json_t *base, json_t
     json_decref(all);
 }
 
-/* Compare two arrays of objects that have unique keys. Return false if they have none. */
+/* Compare two arrays of objects that can be matched by a unique member. Return false if
+ * there is no such member. */
 static bool compare_lists(json_t *list, const char *path, const json_t *base,
                           const json_t *head, int depth)
 {

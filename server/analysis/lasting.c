@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lasting.c - whether a series left its reference permanently */
+/* lasting.c - decides if a series has left its reference permanently */
 #include "server/analysis/lasting.h"
 
 bool lasting_find(const double *levels, size_t n, size_t n_reference, double margin,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lasting_changes.c - the figures of a gated run that changed permanently */
+/* lasting_changes.c - finds the figures of a gated run that changed permanently */
 #include "server/analysis/lasting_changes.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@
 #include "server/analysis/lasting.h"
 #include "server/finding/template.h"
 
-/* A series' run is [run, value]. */
+/* Return the id of run i of a series; each run is [id, value]. */
 static const char *run_at(const json_t *runs, size_t i)
 {
     return json_string_value(json_array_get(json_array_get(runs, i), 0));
@@ -31,8 +31,8 @@ static size_t place_of(const json_t *runs, const char *run)
     return 0;
 }
 
-/* The figure is a text such as "all_reduce float32 bandwidth in place"; the third word is
- * the band. */
+/* Return true if the change makes the figure slower. The figure is a text such as
+ * "all_reduce float32 bandwidth in place", whose third word is the band. */
 static bool is_slower(const char *figure, double change)
 {
     const char *band = strchr(figure, ' ');
@@ -68,7 +68,8 @@ static void insert_by_size(json_t *changes, json_t *change)
     json_array_insert_new(changes, i, change);
 }
 
-/* level: error level for this series. */
+/* Add the lasting change of a series, if there is one. level: error level for this
+ * series. */
 static void look_at(const json_t *one, const char *reference, double margin, double level,
                     json_t *changes)
 {

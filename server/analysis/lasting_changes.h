@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lasting_changes.h - the figures of a gated run that changed permanently since its
- * reference */
+/* lasting_changes.h - finds the figures of a gated run that changed permanently since
+ * their reference */
 #ifndef RINGBENCH_SERVER_ANALYSIS_LASTING_CHANGES_H
 #define RINGBENCH_SERVER_ANALYSIS_LASTING_CHANGES_H
 
 #include <jansson.h>
 #include <stdbool.h>
 
-/* Find lasting changes. series: as store_get_base() returns them, with the run itself
- * last. reference: the run accepted as baseline, or NULL. A series' reference is the
- * LEVEL_RUNS_MIN runs from that run on, or else its oldest runs. margin: a fraction, 0.02
- * is 2 %. All series share LASTING_LEVEL.
+/* Find lasting changes. series: as store_get_base() returns them, with the judged run
+ * last. reference: the run accepted as baseline, or NULL. The reference of a series is
+ * the LEVEL_RUNS_MIN runs from the accepted run on, or else the series' oldest runs.
+ * margin: a fraction, 0.02 is 2 %. All series share the error level LASTING_LEVEL.
  *
  * Returns a new array
  * [{"figure","run","change","low","high","p","slower","earliest","latest",
- * "reference":[first, last run],"runs"}], the largest change first. `run` is the most
+ * "reference":[first run, last run],"runs"}], the largest change first. `run` is the most
  * likely first run of the change. */
 json_t *lasting_changes(const json_t *series, const char *reference, double margin);
 

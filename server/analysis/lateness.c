@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lateness.c - whether a rank arrives late at operations for which all ranks wait */
+/* lateness.c - decides if a rank arrives late at operations for which all ranks wait */
 #include "server/analysis/lateness.h"
 
 #include <math.h>
@@ -15,46 +15,49 @@
 #include "server/finding/finding.h"
 
 #define ROWS_MIN 8
-#define LATE_MIN_US 5.0 /* smallest delay that counts: the time to leave a barrier */
-/* A delay must exceed this multiple of the clock error. It covers the error and a
- * message's time, which is no larger, because the last rank to reach a barrier leaves it
- * first. */
+/* Smallest delay in us that counts: the time to leave a barrier */
+#define LATE_MIN_US 5.0
+/* A delay must exceed this multiple of the clock error, which covers the error itself and
+ * the time of a message. The last rank to reach a barrier leaves it first, so a message
+ * takes no longer than the error. */
 #define ERRORS 2
 /* A delay must exceed this multiple of the ranks' usual spread. */
 #define APART 3
-#define NEARLY_ALL 0.9 /* fraction of the rows */
-/* Probability that one of several equal ranks appears late as often by chance. */
+#define NEARLY_ALL 0.9 /* a late rank must be late in this fraction of the rows */
+/* Maximum probability that one of several equal ranks is late as often by chance. */
 #define CHANCE_MAX 0.001
 #define LISTED_MAX 16
-/* Rows kept: enough for a verdict, and more as long as they have at most FIGURES
- * values. */
+/* Number of rows kept. The minimum is enough for a verdict. More rows are kept if they
+ * contain at most FIGURES values. */
 #define ROWS_KEPT_MIN 32
 #define ROWS_KEPT_MAX 512
 #define FIGURES 65536
 
 /* A row in which clocks agree well enough to detect a delay. */
 struct row {
-    double time_us, error_us; /* of the slowest rank; upper limit of the clock error */
-    double apart_us;          /* median distance of the ranks from the middle rank */
-    double *late_us;          /* by rank */
+    double time_us,
+        error_us;    /* time of the slowest rank; upper limit of the clock error */
+    double apart_us; /* median distance of the ranks from the median rank */
+    double *late_us; /* delay of each rank */
 };
 
 struct lateness {
     size_t n_ranks, n_rows, rows_max;
-    double late_min; /* as a fraction of a call's time */
+    double late_min; /* minimum delay, as a fraction of a call's time */
     rank_node *node_of;
     const void *arg;
-    size_t n_known;        /* rows that report arrivals, with any clock error */
-    double least_error_us; /* among these rows */
+    /* Rows that report arrivals, including rows with a large clock error */
+    size_t n_known;
+    double least_error_us; /* smallest clock error of these rows */
     struct row rows[ROWS_KEPT_MAX];
-    double *late_us; /* of all rows */
+    double *late_us; /* storage for the rows' late_us */
 };
 
 /* The evidence about one rank. */
 struct delay {
     int rank;
-    double us, share; /* medians over the rows with the shorter calls, one half of all */
-    size_t rows;      /* in which the rank was late beyond clock error and spread */
+    double us, share; /* medians over the half of the rows with the shorter calls */
+    size_t rows;      /* rows in which the delay exceeded clock error and spread */
     bool is_late;
 };
 
@@ -161,7 +164,7 @@ static double median_late(const struct row *const *rows, size_t n, size_t rank,
 }
 
 /* Return the probability that any of the ranks arrives last in k or more of n rows by
- * chance. The binomial tail is an incomplete beta function. */
+ * chance. The tail of the binomial distribution is an incomplete beta function. */
 static double chance_of(size_t ranks, size_t k, size_t n)
 {
     return k == 0 ? 1
@@ -169,8 +172,8 @@ static double chance_of(size_t ranks, size_t k, size_t n)
                         stats_beta(1 / (double)ranks, (double)k, (double)(n - k + 1));
 }
 
-/* Return the number of rows from which a rank that is late in all of them is not so by
- * chance. */
+/* Return the number of rows in which a rank must be late, if it is late in every row, to
+ * rule out chance. */
 static size_t rows_least(const struct lateness *lateness)
 {
     size_t rows = ROWS_MIN;
@@ -187,7 +190,8 @@ static bool came_late(const struct row *row, size_t rank, double usual_us)
     return us > usual_us / 2 && us > ERRORS * row->error_us && us > APART * row->apart_us;
 }
 
-/* Judge a rank. order: the rows by time, at least rows_least(). */
+/* Judge a rank. order: the rows ordered by time; there are at least rows_least() of them.
+ * */
 static void judge(const struct lateness *lateness, const struct row *const *order,
                   struct delay *delay)
 {
@@ -209,7 +213,8 @@ struct delays {
     double error_us;     /* median clock error of the rows */
     struct delay *items; /* by rank */
     size_t n_late;
-    const struct delay *worst; /* among the late ranks, or else among all */
+    /* The latest of the late ranks or, if none is late, of all ranks */
+    const struct delay *worst;
 };
 
 static double median_error(const struct lateness *lateness)
@@ -252,7 +257,7 @@ static json_t *delay_json(const struct lateness *lateness, const struct delay *d
                      delay->share, "rows", (json_int_t)delay->rows);
 }
 
-/* List the late ranks, or else the latest one. */
+/* List the late ranks or, if none is late, the rank with the longest delay. */
 static json_t *delays_json(const struct delays *delays)
 {
     json_t *listed = json_array();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* level.c - whether a new run is at the level of similar runs */
+/* level.c - decides if a new run is at the level of similar runs */
 #include "server/analysis/level.h"
 
 #include <assert.h>

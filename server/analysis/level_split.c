@@ -12,21 +12,21 @@
 #include "common/base/order_stat.h"
 #include "server/analysis/stats.h"
 
-/* The median of |x - y| for two normal values with deviation 1. */
+/* Median of |x - y| for two values from a normal distribution with deviation 1. */
 #define MEDIAN_DIFFERENCE 0.9539
 
-/* Splits with a smaller t are not significant, so their p is not computed. */
+/* A split with a smaller t is not significant, so its p is not computed. */
 #define T_MIN 2.5
 #define CORRELATION_MAX 0.9
 
-/* Ville's inequality: the likelihood at a wrong place exceeds that at the true place by
- * this factor with a probability of at most 1 / LIKELIHOOD_RATIO. Wrong places can be
- * earlier or later, so a ratio of 40 gives 95 % confidence. */
+/* By Ville's inequality, the likelihood at a wrong position exceeds the likelihood at the
+ * true position by this factor with a probability of at most 1 / LIKELIHOOD_RATIO. Wrong
+ * positions can be earlier or later, so a ratio of 40 gives 95 % confidence. */
 #define LIKELIHOOD_RATIO 40.0
 
-/* Level i relative to the first level, and sums over the i levels before it. */
+/* Level i relative to the first level, and sums over the i levels before level i. */
 struct level_sums {
-    double level; /* with outliers limited */
+    double level; /* relative level, with outliers limited */
     double sum, squares, squares1, squares2;
 };
 
@@ -85,9 +85,9 @@ static double relative_mean(const struct level_series *series, size_t begin, siz
     return (series->sums[end].sum - series->sums[begin].sum) / (double)(end - begin);
 }
 
-/* Differences are taken around their own mean, so that a drift does not contribute. n1
- * and n2 are their expected sums of squares for independent levels, in units of twice a
- * level's variance. */
+/* Add the scatter. Differences between nights are taken relative to their mean, so that a
+ * drift does not contribute. n1 and n2 are the expected sums of squares for independent
+ * levels, in units of twice a level's variance. */
 void split_scatter_add(struct split_scatter *scatter, const struct level_series *series,
                        size_t begin, size_t end)
 {
@@ -115,8 +115,9 @@ void split_scatter_add(struct split_scatter *scatter, const struct level_series 
     }
 }
 
-/* Differences over one night have the variance 2 s^2 (1 - r), and differences over two
- * nights 2 s^2 (1 - r^2), so their ratio is 1 + r. */
+/* Estimate the correlation r of neighboring nights. Differences over one night have the
+ * variance 2 s^2 (1 - r), and differences over two nights 2 s^2 (1 - r^2). The ratio of
+ * these variances is 1 + r. */
 static double correlation_of(const struct split_scatter *scatter)
 {
     double seen = 0.0;
@@ -140,7 +141,8 @@ static double variance_of_mean(double n, double correlation)
 
 struct trial {
     double change, error, df, correlation;
-    double squares; /* within the parts; a smaller sum makes the split more likely */
+    /* Sum of squares within the parts; a smaller sum makes the split more likely */
+    double squares;
 };
 
 static double change_at(const struct level_split_query *query, size_t at)
@@ -170,7 +172,8 @@ static struct trial try_split(const struct level_split_query *query, size_t at)
         fmax(scatter.squares, trial.df * LEVEL_SCATTER_MIN * LEVEL_SCATTER_MIN);
     of_before = variance_of_mean(before, trial.correlation);
     of_after = variance_of_mean(after, trial.correlation);
-    /* Means of correlated levels absorb more of the scatter. */
+    /* The means of correlated levels absorb more of the scatter than those of independent
+     * levels. */
     lost = before * of_before + after * of_after + query->scatter.parts;
     variance = trial.squares / fmax(scatter.n - lost, 1.0);
     trial.error = sqrt(variance * (of_before + of_after));
@@ -186,7 +189,7 @@ static double share_sum(size_t from, size_t to)
     return sum;
 }
 
-/* Date the change by likelihood, among the splits that exceed the margin. */
+/* Find the most likely position of the change among the splits that exceed the margin. */
 static void place(const struct level_split_query *query, struct level_split *split)
 {
     struct trial best = {.squares = (double)INFINITY};

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* level_split.h - finds the best division of a series of levels into an earlier and a
- * later part, and how certain their difference is. A level is the logarithm of a run's
- * value. Pure.
+ * later part, and the certainty of their difference. A level is the logarithm of a run's
+ * value. The functions do no I/O.
  *
  * Each split has Student's t for the difference between the means of its parts (Hawkins,
  * Qiu and Kang, "The changepoint model for statistical process control", Journal of
  * Quality Technology 35, 2003). The parts themselves give the scatter, so a few levels
- * are enough. The p values of all splits share one error level: a later part of m levels
- * gets a share proportional to 1/m (weighted Bonferroni), so that a change last night is
- * found at once.
+ * are enough. The p values of all splits share one error level. A later part of m levels
+ * gets a share proportional to 1/m (weighted Bonferroni), so that a change in the last
+ * night is found at once.
  *
  * - Neighboring nights may correlate. The correlation is estimated from differences over
- *   two nights and over one, which neither a step nor a drift disturbs, and starts from
- *   LEVEL_CORRELATION. It increases the error of a mean (Bartlett's formula for AR(1)).
+ * two nights and over one night, which neither a step nor a drift disturbs. The estimate
+ * starts from LEVEL_CORRELATION. The correlation increases the error of a mean
+ * (Bartlett's formula for AR(1)).
  * - A single level far from both of its neighbors counts as LEVEL_OUTLIER deviations from
- *   the nearer one. The last level has only one neighbor and counts as it is.
+ * the nearer one. The last level has only one neighbor and is not limited.
  * - Only splits whose means differ by more than the margin count. */
 #ifndef RINGBENCH_SERVER_ANALYSIS_LEVEL_SPLIT_H
 #define RINGBENCH_SERVER_ANALYSIS_LEVEL_SPLIT_H
@@ -23,26 +24,29 @@
 
 #include "server/analysis/level.h"
 
-#define LEVEL_SCATTER_MIN 0.001 /* no machine repeats itself to better than 0.1 % */
+/* Smallest relative scatter assumed; no machine is more repeatable than 0.1 % */
+#define LEVEL_SCATTER_MIN 0.001
 #define LEVEL_OUTLIER 2.0
-#define LEVEL_CORRELATION 0.4 /* prior, with the weight of this many levels: */
+/* Prior correlation, and its weight as a number of levels. */
+#define LEVEL_CORRELATION 0.4
 #define LEVEL_CORRELATION_WEIGHT 10.0
 
 struct level_series {
-    struct level_sums *sums; /* n + 1, relative to the first level */
+    struct level_sums *sums; /* n + 1 entries, relative to the first level */
     double first;
     size_t n;
 };
 
-/* The levels are in time order. */
+/* Initialize a series from levels in time order. */
 void level_series_init(struct level_series *series, const double *levels, size_t n);
 void level_series_release(struct level_series *series);
 
 /* The scatter within parts of a series. Initialize with zeros. */
 struct split_scatter {
-    double n, parts;                   /* number of levels, and of their means */
-    double squares;                    /* sum of squared deviations from the means */
-    double squares1, n1, squares2, n2; /* of differences over one night, and over two */
+    double n, parts; /* number of levels; number of parts, each with its own mean */
+    double squares;  /* sum of squared deviations from the means */
+    /* Sums for differences over one night, and over two */
+    double squares1, n1, squares2, n2;
 };
 
 /* Add the scatter of levels [begin, end), begin < end. */
@@ -52,17 +56,17 @@ void split_scatter_add(struct split_scatter *scatter, const struct level_series 
 struct level_split_query {
     const struct level_series *series;
     size_t begin, end;            /* the levels to divide */
-    size_t before_min, after_min; /* levels in each part, at least 1 */
-    double margin;                /* smaller changes count as none; a logarithm */
-    struct split_scatter scatter; /* of other parts of the series */
+    size_t before_min, after_min; /* minimum number of levels in each part, at least 1 */
+    double margin;                /* logarithm; smaller changes are ignored */
+    struct split_scatter scatter; /* scatter of other parts of the series */
 };
 
 struct level_split {
     size_t at;               /* first level of the later part, at the most likely place */
-    size_t earliest, latest; /* range for the change, with 95 % confidence */
-    double change;           /* of the mean level; a logarithm */
-    double low, high;        /* its 95 % interval */
-    double p; /* under no change, over all splits; if 1, no other member is set */
+    size_t earliest, latest; /* range that contains the change with 95 % confidence */
+    double change;           /* change of the mean level; a logarithm */
+    double low, high;        /* 95 % interval of the change */
+    double p; /* probability by chance over all splits; if 1, no other member is set */
 };
 
 /* Find the best split with at least before_min levels in the earlier part and after_min

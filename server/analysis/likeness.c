@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* likeness.c - decides whether the figures of two runs are comparable */
+/* likeness.c - decides if the figures of two runs are comparable */
 #include "server/analysis/likeness.h"
 
 #include <stdio.h>
@@ -17,8 +17,8 @@ void likeness_figure(const char *collective, const char *dtype, bool in_place,
              band_names[band], in_place ? " in place" : "");
 }
 
-/* Keep absent fields absent: an older server without the field measured in another
- * way. */
+/* Return the settings that affect figures. An absent field stays absent, because an older
+ * server without the field measured in a different way. */
 static json_t *settings_json(const json_t *spec)
 {
     const struct spec_fields *fields = run_spec_fields();
@@ -34,7 +34,8 @@ static json_t *settings_json(const json_t *spec)
     return settings;
 }
 
-/* Return the spec's variables and files, with the variables of the compared cases. */
+/* Return the spec's variables and files, including the variables of the compared cases.
+ * */
 static json_t *env_json(const json_t *spec, const json_t *env)
 {
     json_t *all = json_object();
@@ -46,7 +47,8 @@ static json_t *env_json(const json_t *spec, const json_t *env)
     return all;
 }
 
-/* Different sizes with the same number, extremes and sum are very unlikely. */
+/* Describe the sizes by number, minimum, maximum and sum. Different sizes hardly ever
+ * agree in all of these. */
 static json_t *sizes_json(const struct likeness *of)
 {
     int64_t sum = 0;
@@ -59,8 +61,8 @@ static json_t *sizes_json(const struct likeness *of)
                      (json_int_t)sum);
 }
 
-/* Return the node's hardware when the run was placed. Without it return the node's name,
- * so that the node is comparable only with itself. */
+/* Return the node's hardware at the time when the run was placed. If the hardware is
+ * unknown, return the node's name, so that the node is comparable only with itself. */
 static const char *hardware_of(const json_t *run, const char *node)
 {
     const json_t *machines = json_object_get(run, "machines");
@@ -79,8 +81,8 @@ static const char *hardware_of(const json_t *run, const char *node)
     return node;
 }
 
-/* Return {name: ranks}, or {hardware: {ranks: number of such nodes}}. The caller writes
- * the keys in sorted order. */
+/* Return {name: ranks}, or {hardware: {ranks: number of nodes}}. The caller writes the
+ * keys in sorted order. */
 static json_t *nodes_json(const json_t *run, enum run_likeness by)
 {
     const json_t *nodes = json_object_get(run, "nodes");
@@ -108,7 +110,7 @@ static json_t *nodes_json(const json_t *run, enum run_likeness by)
     return all;
 }
 
-/* Omit the series number, which is valid within one run only. */
+/* Return the key without the series number, which is valid within one run only. */
 static json_t *series_json(const json_t *key)
 {
     json_t *series = json_copy((json_t *)(uintptr_t)key);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_hca.c - the RDMA ports that NCCL may use */
+/* nccl_hca.c - decides which RDMA ports NCCL may use */
 #include "server/analysis/nccl_hca.h"
 
 #include <stdlib.h>

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_hca.h - the RDMA ports that NCCL may use, from NCCL_IB_HCA:
+/* nccl_hca.h - decides which RDMA ports NCCL may use, from NCCL_IB_HCA:
  * "[^][=]NAME[:PORT],..."
  *
- * Names match as prefixes, or completely after `=` (NCCL, src/misc/utils.cc,
+ * Names match as prefixes, or as whole names after `=` (NCCL, src/misc/utils.cc,
  * parseStringList and matchIfList). */
 #ifndef RINGBENCH_SERVER_ANALYSIS_NCCL_HCA_H
 #define RINGBENCH_SERVER_ANALYSIS_NCCL_HCA_H
 
 #include <stdbool.h>
 
-/* Return true if the list contains a device's port, regardless of `^`. is_whole: names
- * must match completely in any case. */
+/* Return true if the list contains a device's port. A leading `^` is ignored. is_whole:
+ * names must match as a whole, even without `=`. */
 bool nccl_hca_has(const char *value, const char *device, int port, bool is_whole);
 
 /* Return true if NCCL may use the port. "" allows all ports. */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* node_setting.c - the value of an NCCL variable on a node */
+/* node_setting.c - finds the value of an NCCL variable on a node */
 #include "server/analysis/node_setting.h"
 
 #include <string.h>
 
 #include "common/base/json_util.h"
 
-/* The first line with a name has priority. */
+/* Return a variable's value in the node's files. The first line with the name has
+ * priority. */
 static const char *in_files(const json_t *inventory, const char *name)
 {
     const json_t *lines = json_object_get(inventory, "nccl_conf");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* node_setting.h - the value of an NCCL variable on a node
+/* node_setting.h - finds the value of an NCCL variable on a node
  *
  * The run's value has priority, then the environment that workers inherit from the agent,
  * then the node's files (NCCL 2.28, src/misc/param.cc). A null in the run unsets the
@@ -9,9 +9,9 @@
 
 #include <jansson.h>
 
-/* Return the value, borrowed, or NULL if it is not set. env: of the run, or NULL. *where
- * (or NULL): where the value is set, as a suffix for a sentence: "" for the run, else for
- * example " in nccl.conf". */
+/* Return the value, borrowed, or NULL if the variable is not set. env: the run's
+ * variables, or NULL. *where (or NULL): the place where the value is set, as a suffix for
+ * a sentence. The suffix is "" for the run, else for example " in nccl.conf". */
 const char *node_setting(const json_t *inventory, const json_t *env, const char *name,
                          const char **where);
 

@@ -13,34 +13,35 @@
 #include "server/finding/finding.h"
 
 #define WHAT "a preflight" /* names the allocation in out-of-memory errors */
-#define ITEMS_MAX 32       /* different findings of one check */
+#define ITEMS_MAX 32       /* maximum number of different findings of one check */
 #define COMMAND_MAX 600
-#define NAMES_MAX 32 /* per finding, if only findings are requested */
+/* Maximum number of names per finding, if only findings are requested */
+#define NAMES_MAX 32
 
 /* A finding that may apply to several nodes. */
 struct item {
     char sentence[PREFLIGHT_TEXT_MAX];
     enum verdict_answer answer;
-    json_t *command; /* or NULL */
-    size_t *nodes;   /* indexes, ascending */
+    json_t *command; /* fix for the problem, or NULL */
+    size_t *nodes;   /* indexes of the nodes, ascending */
     size_t n;
 };
 
 /* The state of one check. */
 struct judging {
-    struct preflight_facts
-        facts; /* must be first: the check's callbacks receive its address */
+    /* Must be the first member, because the check's callbacks receive its address. */
+    struct preflight_facts facts;
     const struct preflight_node *nodes;
-    size_t n, of; /* of: index of the requested node; n for all nodes */
+    size_t n, of; /* number of nodes; index of the requested node, or n for all nodes */
     bool is_whole;
     const struct preflight_use *use;
     const struct preflight_check *check;
     struct fact *all; /* in order of arrival */
     size_t n_all, room;
     json_t *splits; /* sentences about values without a majority */
-    size_t node;    /* source of the current facts */
+    size_t node;    /* index of the node whose facts are being collected */
     struct item
-        items[ITEMS_MAX + 1]; /* the last one collects the findings that do not fit */
+        items[ITEMS_MAX + 1]; /* the last item collects the findings that do not fit */
     size_t n_items, n_well;
 };
 
@@ -51,7 +52,7 @@ static unsigned backend_of(const char *name)
     return strcmp(name, "sim") == 0 ? PREFLIGHT_SIM : PREFLIGHT_HOST;
 }
 
-/* The backend for nodes if none was specified. */
+/* Return the backend that nodes are checked for if none was specified. */
 static const char *usual_backend(const struct preflight_node *nodes, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -67,7 +68,8 @@ static const char *usual_backend(const struct preflight_node *nodes, size_t n)
 
 /* ---- A check's findings ---- */
 
-/* Replace unsafe names: they come from agents, and users run the commands in a shell. */
+/* Replace names that a shell could interpret. The names come from agents, and users run
+ * the commands in a shell. */
 static const char *safe(const char *name)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -101,7 +103,7 @@ static struct item *item_of(struct judging *judging,
                             const struct preflight_result *result)
 {
     static const struct preflight_result others = {
-        VERDICT_FINDING, "the same check has other findings", "NAME", "VALUE", false};
+        VERDICT_FINDING, "the same check found other problems", "NAME", "VALUE", false};
     struct item *item;
 
     for (size_t i = 0; i < judging->n_items; i++)
@@ -117,8 +119,8 @@ static struct item *item_of(struct judging *judging,
     return item;
 }
 
-/* Add a node's result. Nodes arrive in ascending order. "Not evaluated" is recorded only
- * once. */
+/* Add a node's result. Nodes arrive in ascending order. Only the first "not evaluated" is
+ * recorded. */
 static void add(struct judging *judging, size_t node,
                 const struct preflight_result *result)
 {
@@ -141,14 +143,15 @@ static void add(struct judging *judging, size_t node,
 
 /* ---- Values that all nodes should share ---- */
 
-/* A value reported by a node, and the value it is compared with. */
+/* A value reported by a node, and the value with which it is compared. */
 struct fact {
     char *what, *text;
     const char *subject; /* borrowed from the inventory */
     size_t node;
-    size_t n_alike;    /* number of equal facts, set in the first of them; else 0 */
+    /* Number of equal facts, set in the first of these; 0 in the others */
+    size_t n_alike;
     const char *most;  /* the majority's value; NULL: no problem */
-    const char *split; /* the sentence if no value has a majority; or NULL */
+    const char *split; /* the sentence if no value has a majority, or NULL */
 };
 
 static void take(struct preflight_facts *facts, const char *what, const char *text,
@@ -176,8 +179,8 @@ static bool is_named(const struct fact *fact)
     return !*fact->subject || strstr(fact->what, fact->subject);
 }
 
-/* Return "WHAT differs: 1500 on a, 9000 on b and 2 more", from facts in order of
- * arrival. */
+/* Return a sentence such as "WHAT differs: 1500 on a, 9000 on b and 2 more", from facts
+ * in order of arrival. */
 static const char *split_text(struct judging *judging, struct fact *const *facts,
                               size_t n)
 {
@@ -223,8 +226,8 @@ static int compare_facts(const void *a, const void *b)
     return order ? order : compare_order(a, b);
 }
 
-/* Judge the facts about one subject, sorted by value. The majority value is taken as
- * correct unless the check defines another. */
+/* Judge the facts about one subject, sorted by value. The majority's value is considered
+ * correct unless the check defines another value. */
 static void judge_thing(struct judging *judging, struct fact **facts, size_t n)
 {
     const char *good = judging->check->good, *most = "", *split = NULL;
@@ -267,7 +270,7 @@ static void say(const struct fact *fact, struct preflight_result *result)
     }
     snprintf(result->most, sizeof(result->most), "%s", fact->most);
     snprintf(result->sentence, sizeof(result->sentence),
-             "%s is %.80s%s%.80s%s, most have %.80s", fact->what, fact->text,
+             "%s is %.80s%s%.80s%s, but %.80s on most nodes", fact->what, fact->text,
              is_silent ? "" : " (", is_silent ? "" : fact->subject, is_silent ? "" : ")",
              fact->most);
 }
@@ -309,7 +312,7 @@ static void forget_facts(struct judging *judging)
 
 /* ---- All checks ---- */
 
-/* List all nodes, or only the first ones in a run's document. */
+/* List all nodes of a finding, or only the first ones for a run's document. */
 static json_t *names_json(const struct judging *judging, const struct item *item)
 {
     size_t most = judging->is_whole ? item->n : NAMES_MAX;
@@ -320,8 +323,8 @@ static json_t *names_json(const struct judging *judging, const struct item *item
     return names;
 }
 
-/* Prefix the sentence with the nodes, unless there is only one or the sentence names
- * them. */
+/* Return the sentence, preceded by the nodes. The nodes are omitted if there is only one
+ * node or the sentence names them. */
 static json_t *sentence_json(const struct judging *judging, const struct item *item)
 {
     char text[PREFLIGHT_TEXT_MAX + 400], more[32] = "";
@@ -346,17 +349,18 @@ static json_t *item_json(const struct judging *judging, const struct item *item)
                      names_json(judging, item), "n_nodes", n_nodes);
 }
 
-/* Return a check without findings: passed, or not evaluated with the reason. */
+/* Return the object of a check without findings: passed, or not evaluated with the
+ * reason. */
 static json_t *well_json(const struct judging *judging)
 {
     bool is_well = judging->n_well > 0;
     const char *why = judging->n_items ? judging->items[0].sentence
-                                       : "there is no other node to compare it with";
+                                       : "there is no other node to compare with";
 
     return json_pack("{s:s, s:s, s:s, s:o}", "check", judging->check->id, "severity",
                      judging->check->severity, "answer",
                      verdict_answer_name(is_well ? VERDICT_OK : VERDICT_NOT_EVALUATED),
-                     "sentence", json_clean_string(is_well ? "nothing is wrong" : why));
+                     "sentence", json_clean_string(is_well ? "no problem found" : why));
 }
 
 static void look_at(struct judging *judging, size_t node)
@@ -372,8 +376,8 @@ static void look_at(struct judging *judging, size_t node)
     add(judging, node, &result);
 }
 
-/* Run a check and count its result, or each of its findings. Nodes with findings are
- * marked in is_named. */
+/* Run a check and count its result, or each of its findings. Mark nodes with findings in
+ * is_named. */
 static void judge_check(struct judging *judging, json_t *findings, json_t *rest,
                         size_t counts[VERDICT_ANSWERS], bool *is_named)
 {

@@ -9,7 +9,7 @@
 #define PREFLIGHT_TEXT_MAX 320
 #define PREFLIGHT_NAME_MAX 96
 
-/* A check's result for a node; initially "not evaluated". */
+/* The result of a check for one node; initially "not evaluated". */
 struct preflight_result {
     enum verdict_answer answer;
     char sentence[PREFLIGHT_TEXT_MAX];
@@ -24,8 +24,8 @@ enum { PREFLIGHT_HOST = 1, PREFLIGHT_NCCL = 2, PREFLIGHT_SIM = 4 };
 
 /* Collects values that all nodes should share. */
 struct preflight_facts {
-    /* subject: the part of the node, or ""; borrowed. port: the number of its port, or
-     * 0. */
+    /* Add a value. subject: the part of the node, or ""; borrowed. port: the number of
+     * the subject's port, or 0. */
     void (*take)(struct preflight_facts *facts, const char *what, const char *value,
                  const char *subject, int port);
     bool is_alone; /* there is only one node */
@@ -38,9 +38,9 @@ enum preflight_bound {
     PREFLIGHT_BEGINS_NOT
 };
 
-/* A value of the inventory that should be within a bound. */
+/* A value of the inventory that must be within a bound. */
 struct preflight_value {
-    const char *path; /* in the inventory; an absent value is not evaluated */
+    const char *path; /* path in the inventory; an absent value is not evaluated */
     enum preflight_bound bound;
     double number;
     const char *text;
@@ -50,12 +50,12 @@ struct preflight_value {
         *sentence; /* a template (template.h) with {value} and {subject}, the GPU */
 };
 
-/* A text of the inventory that all nodes should share. */
+/* A text in the inventory that all nodes should share. */
 struct preflight_common {
     const char *what, *path;
 };
 
-/* A check has one of `look`, `gather`, `common` and `value`. */
+/* A check uses exactly one of `look`, `gather`, `common` and `value`. */
 struct preflight_check {
     const char *id,
         *severity; /* "error": a run fails or reports wrong values; or "warn" */
@@ -67,10 +67,10 @@ struct preflight_check {
     /* Collect the values that all nodes should share. */
     void (*gather)(const struct preflight_node *node, struct preflight_facts *facts);
     const struct preflight_common *common; /* ends with a NULL path */
-    bool is_hardware; /* also compared among nodes that share no run */
-    const char *good; /* a value that is never reported as a finding; or NULL */
+    bool is_hardware; /* values are also compared among nodes that share no run */
+    const char *good; /* a value that is never reported as a finding, or NULL */
     /* Return true if a subject is relevant for a run with these variables, which may be
-     * NULL. If the callback is NULL, it always is. */
+     * NULL. If this callback is NULL, every subject is relevant. */
     bool (*concerns)(const json_t *env, const char *subject, int port);
     struct preflight_value value;
 };
@@ -78,8 +78,8 @@ struct preflight_check {
 extern const struct preflight_check preflight_checks[];
 extern const size_t preflight_n_checks;
 
-/* Collect a node's values that all nodes should share. Returns false if the check does
- * not compare nodes. */
+/* Collect a node's values that all nodes should share. Return false if the check does not
+ * compare nodes. */
 bool preflight_gather(const struct preflight_check *check,
                       const struct preflight_node *node, struct preflight_facts *facts);
 

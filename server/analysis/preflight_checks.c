@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* preflight_checks.c - the preflight checks, their fixes and their backends */
+/* preflight_checks.c - defines the preflight checks, their fixes and their backends */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +29,8 @@ static const char *place_of(const json_t *device)
     return pci ? pci : name_of(device);
 }
 
-/* Return a name that identifies a device. GPUs of one model have the same name. */
+/* Return a name that identifies a device. A GPU's model does not, because several GPUs
+ * may be of one model. */
 static const char *which(const json_t *device, bool is_gpu)
 {
     return is_gpu ? place_of(device) : name_of(device);
@@ -55,7 +56,7 @@ static void look_at_link(const json_t *device, bool is_gpu,
              which(device, is_gpu), gts, gts_max);
 }
 
-/* Devices that exchange data with GPUs over the bus. */
+/* Devices that exchange data with GPUs over the PCIe bus. */
 static const struct {
     const char *key;
     bool is_gpu;
@@ -80,12 +81,12 @@ static bool has_gpus(const struct preflight_node *node, struct preflight_result 
     const json_t *gpus = member(node, "gpus");
 
     if (json_is_array(gpus) && json_array_size(gpus) == 0)
-        snprintf(result->sentence, sizeof(result->sentence), "there is no GPU here");
+        snprintf(result->sentence, sizeof(result->sentence), "the node has no GPU");
     return json_array_size(gpus) > 0;
 }
 
-/* Check for missing GPUs. A batch step or a container may get fewer than the node has,
- * and runs then measure these, or the host's memory. */
+/* Check for missing GPUs. A batch step or a container may get fewer GPUs than the node
+ * contains. Runs then measure only these GPUs, or the host's memory. */
 static void look_at_usable(const struct preflight_node *node,
                            const struct preflight_use *use,
                            struct preflight_result *result)
@@ -104,7 +105,7 @@ static void look_at_usable(const struct preflight_node *node,
              usable, on_bus, *why ? " (" : "", why, *why ? ")" : "");
 }
 
-/* Return true if there is a GPU and another device with which it can communicate
+/* Return true if there are a GPU and another device with which it can communicate
  * directly. */
 static bool has_peers(const struct preflight_node *node, struct preflight_result *result)
 {
@@ -116,7 +117,7 @@ static bool has_peers(const struct preflight_node *node, struct preflight_result
         return false;
     if (n == 1)
         snprintf(result->sentence, sizeof(result->sentence),
-                 "there is one GPU and no HCA here");
+                 "the node has only one GPU and no HCA");
     return n > 1;
 }
 
@@ -127,7 +128,7 @@ static void look_at_acs(const struct preflight_node *node,
     if (!has_peers(node, result))
         return;
     snprintf(result->sentence, sizeof(result->sentence),
-             "only root can read it, and the agent does not run as root");
+             "only root can read ACS settings, but the agent does not run as root");
     for (size_t k = 0; k < N_DEVICES; k++) {
         const json_t *list = member(node, devices[k].key);
 
@@ -147,18 +148,19 @@ static void look_at_acs(const struct preflight_node *node,
 
 /* ---- GPU state from NVML ---- */
 
-/* Values that NVML does not report are not evaluated. */
+/* Return true for values that NVML reports. Other values are not evaluated. */
 static bool is_for_nvml(const struct preflight_node *node,
                         struct preflight_result *result)
 {
     bool applies = has_gpus(node, result);
 
     if (applies)
-        snprintf(result->sentence, sizeof(result->sentence), "NVML does not report it");
+        snprintf(result->sentence, sizeof(result->sentence),
+                 "NVML does not report this value");
     return applies;
 }
 
-/* Return the number of active NVLinks, or -1 if NVML does not report it. */
+/* Return the number of active NVLinks, or -1 if NVML does not report the number. */
 static int64_t links_of(const json_t *gpu)
 {
     return json_get_int(json_object_get(gpu, "nvlink"), "active", -1);
@@ -177,8 +179,8 @@ static int64_t most_links(const json_t *gpus, const char *name)
     return most;
 }
 
-/* Cards without a bridge have no active link on any card of the model, which is no
- * finding. */
+/* Compare the GPUs of one model. Without an NVLink bridge, no GPU has an active link,
+ * which is no finding. */
 static void look_at_nvlink(const struct preflight_node *node,
                            const struct preflight_use *use,
                            struct preflight_result *result)
@@ -188,7 +190,7 @@ static void look_at_nvlink(const struct preflight_node *node,
     (void)use;
     if (!has_gpus(node, result))
         return;
-    snprintf(result->sentence, sizeof(result->sentence), "no NVLink is known here");
+    snprintf(result->sentence, sizeof(result->sentence), "the node reports no NVLinks");
     for (size_t i = 0; i < json_array_size(gpus); i++) {
         const json_t *gpu = json_array_get(gpus, i);
         int64_t own = links_of(gpu);
@@ -198,13 +200,13 @@ static void look_at_nvlink(const struct preflight_node *node,
             pass(result);
         if (own >= 0 && own < most)
             find(result, place_of(gpu),
-                 "%d NVLinks of GPU %.40s are active, others of its model have %d",
+                 "%d NVLinks of GPU %.40s are active, but %d on other GPUs of the model",
                  (int)own, place_of(gpu), (int)most);
     }
 }
 
-/* Compare nodes with the same CPUs. Nodes without a GPU count too, because they may have
- * lost all GPUs. */
+/* Compare nodes with the same CPUs. Nodes without a GPU are compared, too, because they
+ * may have lost all GPUs. */
 static void gather_gpu_count(const struct preflight_node *node,
                              struct preflight_facts *facts)
 {
@@ -220,7 +222,8 @@ static void gather_gpu_count(const struct preflight_node *node,
     add_fact(facts, what, count, "");
 }
 
-/* Compare nodes, because two GPUs that lost the link between them have equal counts. */
+/* Compare nodes, not GPUs of a node. Two GPUs that lost the link between them have equal
+ * counts. */
 static void gather_nvlinks(const struct preflight_node *node,
                            struct preflight_facts *facts)
 {
@@ -234,13 +237,14 @@ static void gather_nvlinks(const struct preflight_node *node,
             return;
     if (links_of(first) < 0)
         return;
-    snprintf(what, sizeof(what), "the number of active NVLinks of each of its %zu %.30s",
+    snprintf(what, sizeof(what), "the number of active NVLinks per GPU (%zu %.30s)",
              json_array_size(gpus), name);
     snprintf(links, sizeof(links), "%d", (int)links_of(first));
     add_fact(facts, what, links, "");
 }
 
-/* A GPU at its power limit is no finding, because the limit is configured. */
+/* Report GPUs that were slowed down. A GPU at its power limit is no finding, because the
+ * limit is configured. */
 static void look_at_slowed(const struct preflight_node *node,
                            const struct preflight_use *use,
                            struct preflight_result *result)
@@ -269,7 +273,8 @@ static void look_at_slowed(const struct preflight_node *node,
 
 /* ---- System requirements of NCCL ---- */
 
-/* DMA-BUF is an alternative with the open kernel module, from Linux 5.12 on. */
+/* Return true if DMA-BUF can replace nvidia_peermem: with the open kernel module, from
+ * Linux 5.12 on. */
 static bool has_dma_buf(const struct preflight_node *node)
 {
     int major = 0, minor = 0;
@@ -289,7 +294,7 @@ static bool has_active_port(const struct preflight_node *node,
             return true;
     if (json_is_array(ports))
         snprintf(result->sentence, sizeof(result->sentence),
-                 "no RDMA port is active here");
+                 "the node has no active RDMA port");
     return false;
 }
 
@@ -323,7 +328,7 @@ static void look_at_cgroup(const struct preflight_node *node,
     if (limits && n > 0)
         pass(result);
     if (cpus > 0 && cpus < n)
-        find(result, "", "its cgroup allows only %g of %u CPUs", cpus, n);
+        find(result, "", "the agent's cgroup allows only %g of %u CPUs", cpus, n);
 }
 
 /* ---- Versions and clocks ---- */
@@ -372,8 +377,8 @@ static void look_at_clock(const struct preflight_node *node,
         return;
     pass(result);
     if (fabs(node->ahead_s) > CLOCK_APART_S)
-        find(result, "", "its clock is %.1f s %s the server's", fabs(node->ahead_s),
-             node->ahead_s > 0 ? "ahead of" : "behind");
+        find(result, "", "the node's clock is %.1f s %s the server's",
+             fabs(node->ahead_s), node->ahead_s > 0 ? "ahead of" : "behind");
 }
 
 /* ---- Values with a bound ---- */
@@ -395,7 +400,7 @@ static bool is_within(const struct preflight_value *rule, const json_t *value)
     return true;
 }
 
-/* object: the node's inventory, or one of its GPUs. */
+/* Check a value. object: the node's inventory, or one of the node's GPUs. */
 static void look_at_value(const struct preflight_value *rule, const json_t *object,
                           const char *subject, struct preflight_result *result)
 {
@@ -449,9 +454,9 @@ void preflight_look(const struct preflight_check *check,
                     const struct preflight_node *node, const struct preflight_use *use,
                     struct preflight_result *result)
 {
-    *result =
-        (struct preflight_result){.answer = VERDICT_NOT_EVALUATED,
-                                  .sentence = "the node's agent does not report it"};
+    *result = (struct preflight_result){
+        .answer = VERDICT_NOT_EVALUATED,
+        .sentence = "the node's agent does not report this value"};
     if (check->look)
         check->look(node, use, result);
     else
@@ -460,21 +465,21 @@ void preflight_look(const struct preflight_check *check,
 
 /* clang-format off */
 const struct preflight_check preflight_checks[] = {
-    {"versions", "error", PREFLIGHT_ALL, "install ringbench {most} there too", .gather = gather_version},
-    {"nccl_versions", "error", PREFLIGHT_NCCL, "install the version that most have, or name one library for all by nccl_lib", .common = of_nccl},
+    {"versions", "error", PREFLIGHT_ALL, "install ringbench {most} on this node", .gather = gather_version},
+    {"nccl_versions", "error", PREFLIGHT_NCCL, "install the version that most nodes have, or select one library for all nodes with nccl_lib", .common = of_nccl},
     {"cuda", "error", PREFLIGHT_NCCL, "install a driver for CUDA {} or newer, or a libcudart and libnccl for an older CUDA", .look = look_at_cuda},
     {"rdma_port", "warn", PREFLIGHT_NCCL, "mlxlink -d {} --port_state UP", .gather = preflight_gather_ports, .is_hardware = true, .good = "active", .concerns = preflight_is_port_wanted},
     {"rdma_gid", "error", PREFLIGHT_NCCL, "ip address add ADDRESS/PREFIX dev {}", .look = preflight_look_at_gids},
-    {"gid_index", "warn", PREFLIGHT_NCCL, "show_gids; give the interface of {} its addresses as the others have them", .gather = preflight_gather_gids},
+    {"gid_index", "warn", PREFLIGHT_NCCL, "show_gids; add the addresses to the interface of {} in the same order as on other nodes", .gather = preflight_gather_gids},
     {"mtu", "warn", PREFLIGHT_HOST | PREFLIGHT_NCCL, "ip link set dev {} mtu {most}", .gather = preflight_gather_mtus},
     {"interface", "error", PREFLIGHT_NCCL, "\"env\": {\"NCCL_SOCKET_IFNAME\": \"={}\"} in the run", .look = preflight_look_at_choice},
-    {"gpus", "warn", PREFLIGHT_HOST | PREFLIGHT_NCCL, "give the agent all GPUs of the node: no CUDA_VISIBLE_DEVICES of one's own; srun --gpus-per-node=N --gpu-bind=none in a Slurm job; docker run --gpus all", .look = look_at_usable},
-    {"gpu_count", "warn", PREFLIGHT_HOST | PREFLIGHT_NCCL, "lspci -d 10de: ; dmesg | grep -i xid: a GPU that fell off the bus comes back with a power cycle", .gather = gather_gpu_count, .is_hardware = true},
-    {"pcie", "warn", PREFLIGHT_NCCL, "lspci -vv -s {}: reseat it, or look at the slot in the BIOS", .look = look_at_pcie},
-    {"nvlink", "warn", PREFLIGHT_NCCL, "nvidia-smi nvlink -s -i {}; nvidia-smi nvlink -e -i {}: which link it is, and its errors", .look = look_at_nvlink},
-    {"nvlinks", "warn", PREFLIGHT_NCCL, "nvidia-smi nvlink -s; nvidia-smi nvlink -e: which links they are, and their errors", .gather = gather_nvlinks, .is_hardware = true},
-    {"slowed", "warn", PREFLIGHT_NCCL, "nvidia-smi -q -d PERFORMANCE,TEMPERATURE -i {}: look at its cooling and power", .look = look_at_slowed},
-    {"ecc", "error", PREFLIGHT_NCCL, "nvidia-smi -q -d ECC,ROW_REMAPPER -i {}; nvidia-smi -r -i {}, when nothing runs there", .value = {"now.ecc_errors", PREFLIGHT_AT_MOST, 0, .is_of_gpu = true, .applies = is_for_nvml, .sentence = "the memory of GPU {subject} had {value} uncorrectable error{value:/s}"}},
+    {"gpus", "warn", PREFLIGHT_HOST | PREFLIGHT_NCCL, "give the agent all GPUs of the node: unset CUDA_VISIBLE_DEVICES; srun --gpus-per-node=N --gpu-bind=none in a Slurm job; docker run --gpus all", .look = look_at_usable},
+    {"gpu_count", "warn", PREFLIGHT_HOST | PREFLIGHT_NCCL, "lspci -d 10de: ; dmesg | grep -i xid; power-cycle the node to recover a GPU that fell off the bus", .gather = gather_gpu_count, .is_hardware = true},
+    {"pcie", "warn", PREFLIGHT_NCCL, "lspci -vv -s {}; reseat the device, or check the settings of the slot in the BIOS", .look = look_at_pcie},
+    {"nvlink", "warn", PREFLIGHT_NCCL, "nvidia-smi nvlink -s -i {}; nvidia-smi nvlink -e -i {}: these show the inactive link and its errors", .look = look_at_nvlink},
+    {"nvlinks", "warn", PREFLIGHT_NCCL, "nvidia-smi nvlink -s; nvidia-smi nvlink -e: these show the inactive links and their errors", .gather = gather_nvlinks, .is_hardware = true},
+    {"slowed", "warn", PREFLIGHT_NCCL, "nvidia-smi -q -d PERFORMANCE,TEMPERATURE -i {}; check the cooling and power of the GPU", .look = look_at_slowed},
+    {"ecc", "error", PREFLIGHT_NCCL, "nvidia-smi -q -d ECC,ROW_REMAPPER -i {}; nvidia-smi -r -i {} while the GPU is idle", .value = {"now.ecc_errors", PREFLIGHT_AT_MOST, 0, .is_of_gpu = true, .applies = is_for_nvml, .sentence = "the memory of GPU {subject} had {value} uncorrectable error{value:/s}"}},
     {"fabric", "error", PREFLIGHT_NCCL, "systemctl restart nvidia-fabricmanager", .value = {"fabric", PREFLIGHT_IS, .text = "completed", .is_of_gpu = true, .applies = is_for_nvml, .sentence = "the fabric of GPU {subject} is {value}"}},
     {"acs", "warn", PREFLIGHT_NCCL, "setpci -s {} ECAP_ACS+6.w=0000, for each bridge", .look = look_at_acs},
     {"iommu", "warn", PREFLIGHT_NCCL, "iommu=pt on the kernel's command line", .value = {"iommu", PREFLIGHT_BEGINS_NOT, .text = "DMA", .applies = has_peers, .sentence = "the IOMMU translates traffic between devices ({value})"}},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* preflight_look.h - helpers for preflight checks that read inventories and report
- * findings, and the network checks used in preflight_checks.c */
+ * findings, and declarations of the network checks that preflight_checks.c lists */
 #ifndef RINGBENCH_SERVER_ANALYSIS_PREFLIGHT_LOOK_H
 #define RINGBENCH_SERVER_ANALYSIS_PREFLIGHT_LOOK_H
 
@@ -14,7 +14,7 @@
 static inline void find(struct preflight_result *result, const char *subject,
                         const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* Only a check's first finding is reported. */
+/* Report a finding, unless the check has already reported one for the node. */
 static inline void find(struct preflight_result *result, const char *subject,
                         const char *format, ...)
 {
@@ -29,7 +29,7 @@ static inline void find(struct preflight_result *result, const char *subject,
     va_end(args);
 }
 
-/* NULL or "" means that there is no value. */
+/* Add a value. NULL or "" means that there is no value. */
 static inline void add_fact_of_port(struct preflight_facts *facts, const char *what,
                                     const char *value, const char *subject, int port)
 {

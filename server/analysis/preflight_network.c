@@ -20,7 +20,7 @@ static const char *layer_of(const json_t *port)
 }
 
 /* Return true if most of the node's ports with this board and link layer are active. Then
- * the others should be active too, regardless of other nodes. */
+ * all such ports should be active, regardless of other nodes. */
 static bool is_board_used(const json_t *ports, const char *board, const char *layer)
 {
     size_t n = 0, n_active = 0;
@@ -37,9 +37,9 @@ static bool is_board_used(const json_t *ports, const char *board, const char *la
     return 2 * n_active > n;
 }
 
-/* Compare a port with others of the same board and link layer if most of the node's are
- * active; a card of another kind may be unused. Otherwise compare it with the same port
- * on other nodes. */
+/* Collect the states of the node's RDMA ports. If most ports of a board and link layer
+ * are active on the node, a port is compared with these. Otherwise it is compared with
+ * the same port on other nodes, because a card of another kind may be unused. */
 void preflight_gather_ports(const struct preflight_node *node,
                             struct preflight_facts *facts)
 {
@@ -54,7 +54,7 @@ void preflight_gather_ports(const struct preflight_node *node,
         int number = (int)json_get_int(port, "port", 1);
         bool is_used;
 
-        /* An unused virtual function (SR-IOV) is down. */
+        /* Skip virtual functions (SR-IOV), which are down while unused. */
         if (json_object_get(port, "physfn") ||
             !nccl_hca_allows(hca ? hca : "", name, number))
             continue;
@@ -108,7 +108,7 @@ void preflight_look_at_gids(const struct preflight_node *node,
     (void)use;
     if (json_is_array(ports))
         snprintf(result->sentence, sizeof(result->sentence),
-                 "no RoCE port is active here");
+                 "the node has no active RoCE port");
     for (size_t i = 0; i < json_array_size(ports); i++) {
         const json_t *port = json_array_get(ports, i);
 
@@ -154,7 +154,7 @@ static void gather_mtu_of(const json_t *interface, const char *what,
     add_fact(facts, what, text, json_get_str(interface, "name", ""));
 }
 
-/* Compare the MTU of RDMA ports among each other, and of other interfaces by name. */
+/* Compare the MTUs of RDMA ports with each other. Compare other interfaces by name. */
 void preflight_gather_mtus(const struct preflight_node *node,
                            struct preflight_facts *facts)
 {
@@ -181,15 +181,15 @@ void preflight_gather_mtus(const struct preflight_node *node,
     }
 }
 
-/* Return true if this is the node's own address, at which other nodes reach it. */
+/* Return true if other nodes reach the node at this address. */
 static bool is_reached(const struct preflight_node *node, const json_t *address)
 {
     return node->address && is(address, "address", node->address);
 }
 
-/* Return true if an interface certainly ends on the node. Other bridges, teams, tunnels
- * and switches may lead to other nodes. Docker names a bridge by 12 hexadecimal
- * digits. */
+/* Return true if an interface certainly does not lead to other nodes. Other bridges,
+ * teams, tunnels and switches may lead to other nodes. Docker names a bridge by 12
+ * hexadecimal digits. */
 static bool is_local(const struct preflight_node *node, const json_t *address)
 {
     static const char *const prefixes[] = {"docker", "virbr", "veth"};
@@ -204,8 +204,8 @@ static bool is_local(const struct preflight_node *node, const json_t *address)
            (strncmp(name, "br-", 3) == 0 && strspn(name + 3, "0123456789abcdef") == 12);
 }
 
-/* Return the interface with the node's own address, else the first that may lead to other
- * nodes. */
+/* Return the interface at which other nodes reach the node, else the first that may lead
+ * to other nodes. */
 static const char *outside_interface(const struct preflight_node *node)
 {
     const json_t *addresses = member(node, "addresses");

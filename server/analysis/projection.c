@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* projection.c - fits a collective's time over node counts and sizes, with an interval
+/* projection.c - fits the time of a collective as a function of node count and size, and
+ * computes an interval
  *
  * Sources: the terms are those of NCCL's cost model (src/graph/tuning.cc, 2.28) and of
  * Thakur, Rabenseifner and Gropp, Int. J. High Perform. Comput. Appl. 19 (2005). The
  * share of the bytes on a link is nccl-tests' bus bandwidth factor (doc/PERFORMANCE.md).
- * The sweep is Goodnight's, The American Statistician 33 (1979). */
+ * The sweep is described by Goodnight, The American Statistician 33 (1979). */
 #include "server/analysis/projection.h"
 
 #include <math.h>
@@ -15,12 +16,12 @@
 #include "server/analysis/stats.h"
 #include "server/finding/finding.h"
 
-/* The terms: a constant, hops, levels, bytes, congestion; and last the time, their
- * sum. */
+/* The terms of the model: a constant, hops, levels, bytes and congestion. The last index
+ * is the time, the sum of the terms. */
 enum { TERM_TIME = 5, TERMS };
 
 /* Return the bytes on the busiest link as a multiple of the size. If each rank sends
- * directly to all others, the bytes for its own node stay inside. */
+ * directly to all others, the bytes between ranks of a node do not use that link. */
 static double link_share(enum collective_kind kind, size_t nodes, size_t ranks)
 {
     bool is_direct = kind == COLLECTIVE_ALLTOALL || kind == COLLECTIVE_ALLTOALLV ||
@@ -42,10 +43,10 @@ static void terms_of(const struct projection_question *question,
         terms[i] = values[i] / unit;
 }
 
-/* Add the points of the node count at `at` to the normal equations. Errors are relative
- * to the time. Half of their variance is assumed to be common to all sizes of a node
- * count, whose cases share nodes and minutes: the inverse of I + J is I - J / (n + 1).
- * Returns the first point of the next node count. */
+/* Add the points of one node count, which begin at `at`, to the normal equations. Errors
+ * are relative to the time. All sizes of a node count are assumed to share half of the
+ * variance, because their cases share nodes and minutes. The inverse of I + J is I - J /
+ * (n + 1). Returns the first point of the next node count. */
 static const struct projection_point *
 add_count(const struct projection_question *question, const struct projection_point *at,
           double fit[TERMS][TERMS], struct projection *out)
@@ -70,13 +71,14 @@ add_count(const struct projection_question *question, const struct projection_po
             fit[a][b] -= total[a] * total[b] / (double)(used + 1);
     out->n_counts += used > 0;
     out->n_rows += used;
-    out->n_sizes = used; /* finally holds the sizes of the largest node count */
+    /* After the last call, the number of sizes of the largest node count */
+    out->n_sizes = used;
     return at;
 }
 
-/* Sweep out the terms. This leaves their covariance, the factors in the last column, and
- * the sum of squared residuals in the last element. Returns false if the points do not
- * determine the terms. */
+/* Sweep out the terms. The matrix then contains their covariance, the factors in the last
+ * column, and the sum of squared residuals in the last element. Returns false if the
+ * points do not determine the terms. */
 static bool sweep(double fit[TERMS][TERMS])
 {
     for (int k = 0; k < TERM_TIME; k++) {
@@ -114,16 +116,17 @@ static void fit_at(const struct projection_question *question, double fit[TERMS]
         for (int b = 0; b < TERM_TIME; b++)
             variance += terms[a] * fit[a][b] * terms[b];
     }
-    variance += at->time_us * at->time_us; /* the scatter of a run on that many nodes */
+    variance += at->time_us * at->time_us; /* scatter of a run on that many nodes */
     half = out->noise * sqrt(variance) *
            stats_t_quantile(0.975, (double)(out->n_rows - TERM_TIME));
     at->low_us = at->time_us - half;
     at->high_us = at->time_us + half;
 }
 
-/* The fastest algorithm depends on the bytes, or on a node's share of them. A size on
- * more nodes therefore resembles a fraction of it on the largest measured count, and a
- * multiple of it on the smallest count. The fit uses the sizes in between. */
+/* Choose the sizes, fit them, and decide if the projection is accurate enough. The
+ * fastest algorithm depends on the bytes, or on a node's share of the bytes. A size on
+ * more nodes therefore resembles a smaller size on the largest measured count, and a
+ * larger size on the smallest count. The fit uses the sizes in between. */
 static enum message_id judge(const struct projection_question *question,
                              struct projection *out)
 {
@@ -154,7 +157,8 @@ void projection_make(const struct projection_question *question, struct projecti
     size_t largest = question->points[question->n_points - 1].nodes;
     size_t reach = (question->nodes + PROJECTION_FACTOR_MAX - 1) / PROJECTION_FACTOR_MAX;
 
-    /* The count to measure is within reach of the requested one, or twice the largest. */
+    /* Suggest a node count from which the requested count can be projected, or twice the
+     * largest count measured. */
     *out = (struct projection){.measure = reach > largest ? reach : 2 * largest};
     out->message = question->nodes > PROJECTION_FACTOR_MAX * largest
                        ? MESSAGE_PROJECTION_FAR
@@ -172,7 +176,8 @@ static int compare_points(const void *a, const void *b)
     return (order > 0) - (order < 0);
 }
 
-/* Compute one point for each node count and size of the series: the median over cases. */
+/* Compute one point for each node count and size of the series. A point is the median
+ * over cases. */
 static size_t read_points(const struct compare_side *side, const char *identity,
                           struct projection_point *points)
 {
@@ -231,8 +236,8 @@ static json_t *verdict_of(const struct projection_question *asked,
     return finding_end(&finding, made->message, mark);
 }
 
-/* Add the sizes of a series. *verdict becomes the verdict of the largest size with a
- * projection, or else of the first size. */
+/* Add the sizes of a series. *verdict becomes the verdict of the largest size that has a
+ * projection or, if there is none, of the first size. */
 static void add_sizes(struct projection_question *asked, const struct case_series *series,
                       const char *mark, json_t *sizes, json_t **verdict)
 {
@@ -273,7 +278,7 @@ json_t *projection_json(const struct compare_run *run, size_t nodes)
         compare_side_keep_alike(
             &side, &(struct compare_side){.cases = side.cases, .n = side.n > 0});
     if (side.n > 0) {
-        /* The last case has the most nodes. */
+        /* The last case uses the most nodes. */
         const struct compare_choice *last = &side.cases[side.n - 1];
 
         if (compare_choice_ranks(last) > 0)

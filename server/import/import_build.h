@@ -76,7 +76,7 @@ int import_program(const char *path);
 struct nccl_text {
     struct import *import;
     size_t half;   /* columns per placement */
-    size_t behind; /* words that precede each row, such as a launcher's prefix */
+    size_t behind; /* number of words after the last placement */
     bool is_delta; /* the last column is a difference, not a count of wrong elements */
     bool has_cpu_time; /* rows contain CPU times instead of elapsed times */
     bool is_in_rows; /* the reader is between the columns' names and the closing lines */

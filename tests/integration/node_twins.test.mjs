@@ -221,7 +221,7 @@ describe('nodes and their twins', { concurrency: 4 }, () => {
       check: 'versions',
       severity: 'error',
       nodes: ['odd'],
-      command: 'install ringbench 1.0 there too',
+      command: 'install ringbench 1.0 on this node',
       sentence: 'odd: the version of ringbench is 0.9, most have 1.0',
     };
     assert.deepEqual(findingsOf(await verdict()), [version]);

@@ -520,7 +520,7 @@ TEST(two_nodes_are_too_few)
     struct fault fault = fault_of(2);
 
     assert_sentence(&fault, "not_enough_data",
-                    "2 of 2 nodes were measured, and 3 at least");
+                    "2 of 2 nodes were measured, but at least 3");
 }
 
 TEST(a_suspect_without_confirmation_is_not_named)

@@ -160,10 +160,10 @@ TEST(a_bound_holds_for_every_point)
         {"{\"figure\":\"time_us\",\"max\":6,\"band\":\"latency\"}", "fail",
          "time is 11.5 us at 8 (all_reduce float32 sum, in place), at most 6 us "
          "required; "
-         "beyond at 2 of 4 points"},
+         "out of bounds at 2 of 4 points"},
         {"{\"figure\":\"time_us\",\"max\":6,\"band\":\"bandwidth\"}", "not_evaluated",
          "the check selects no row"},
-        {"{\"figure\":\"dip_percent\",\"max\":0}", "pass", "falls nowhere"},
+        {"{\"figure\":\"dip_percent\",\"max\":0}", "pass", "never falls"},
         {"{\"figure\":\"ranks\",\"min\":4,\"max\":4}", "pass", "4 ranks, exactly 4"},
         {"{\"figure\":\"ranks\",\"min\":5}", "fail", "4 ranks, at least 5"},
         {"{\"figure\":\"wrong\"}", "pass", "0 wrong elements"},
@@ -185,7 +185,7 @@ TEST(a_dip_is_seen_against_the_best_before)
     says(plain, dips, 6, "{\"figure\":\"dip_percent\",\"max\":19.9}", "fail", words);
     says(plain, dips, 6,
          "{\"figure\":\"dip_percent\",\"max\":1,\"sizes\":{\"max\":\"1K\"}}", "pass",
-         "falls nowhere");
+         "never falls");
     says(plain, dips, 6, "{\"figure\":\"dip_percent\",\"max\":1,\"size\":\"1K\"}",
          "not_evaluated", "two or more sizes");
 }
@@ -303,12 +303,12 @@ TEST(a_metric_holds_for_every_case_and_rank)
         {6, "\"metric\":\"loss\",\"use\":\"last\",\"max\":1.5", "pass",
          "last loss is 1.5 nats on rank 0, at most 1.5 nats required"},
         {6, "\"metric\":\"loss\",\"use\":\"last\",\"max\":1.4", "fail",
-         "1 of 2 are beyond"},
+         "1 of 2 are out of bounds"},
         {6, "\"metric\":\"loss\",\"max\":3", "pass", "median loss is 3 nats"},
         {6, "\"metric\":\"loss\",\"use\":\"max\",\"max\":3", "fail", "max loss is 4"},
         {6, "\"metric\":\"loss\",\"use\":\"min\",\"min\":1", "pass", "min loss is 1"},
         {6, "\"metric\":\"loss\",\"use\":\"mean\",\"min\":3", "fail", "mean loss is 2"},
-        {6, "\"metric\":\"lost\",\"max\":3", "not_evaluated", "has no figure lost"},
+        {6, "\"metric\":\"lost\",\"max\":3", "not_evaluated", "reported no figure lost"},
         {3, "\"metric\":\"loss\",\"max\":3", "not_evaluated", "1 of 2 cases have no"},
         {7, "\"metric\":\"loss\",\"max\":3", "not_evaluated", "1 of the values of loss"},
         {7, "\"metric\":\"loss\",\"max\":1", "fail", "loss is 2 nats"},

@@ -147,7 +147,8 @@ TEST(each_sickness_has_its_own_finding_and_command)
         {NODE(PORTS "," PORT("mlx5_1", "active", "ens2", "3",
                              "16") "," PORT("mlx5_2", "down", "ens3", "3", "16"),
               NETS, ADDRESSES, VERSIONS),
-         "rdma_port", "the state of ethernet ports is down (mlx5_2), most have active",
+         "rdma_port",
+         "the state of ethernet ports is down (mlx5_2), but active on most nodes",
          "mlxlink -d mlx5_2 --port_state UP"},
         {NODE("{\"name\":\"mlx5_0\",\"state\":\"active\",\"link_layer\":\"ethernet\","
               "\"netdev\":\"ens1\",\"gids\":[]}",
@@ -158,7 +159,8 @@ TEST(each_sickness_has_its_own_finding_and_command)
         {NODE(PORTS "," PORT("mlx5_1", "active", "ens2", "3", "8"), NETS, ADDRESSES,
               VERSIONS),
          "pcie", "the PCIe link of mlx5_1 has 8 of 16 lanes",
-         "lspci -vv -s mlx5_1: reseat it, or look at the slot in the BIOS"},
+         "lspci -vv -s mlx5_1; reseat the device, or "
+         "check the settings of the slot in the BIOS"},
         {NODE(PORTS, NETS, ADDRESSES,
               "\"cuda_driver\":\"12.4\",\"cuda_runtime\":\"13.0\""),
          "cuda", "the CUDA runtime is 13.0, the driver supports 12.4",
@@ -225,14 +227,13 @@ TEST(what_nvml_says_of_gpus_is_looked_at)
         const char *fabric, *slowed, *check, *names, *command;
     } cases[] = {
         {17, "completed", "", "nvlink",
-         "17 NVLinks of GPU 0000:2a:00.0 are active, others of its model have 18",
+         "17 NVLinks of GPU 0000:2a:00.0 are active, but 18 on other GPUs of the model",
          "nvidia-smi nvlink -s -i 0000:2a:00.0; nvidia-smi nvlink -e -i 0000:2a:00.0: "
-         "which link it is, and its errors"},
+         "these show the inactive link and its errors"},
         {18, "completed", "\"heat\"", "slowed",
          "GPU 0000:2a:00.0 was slowed by heat when the agent started",
-         "nvidia-smi -q -d PERFORMANCE,TEMPERATURE -i 0000:2a:00.0: look at its cooling "
-         "and "
-         "power"},
+         "nvidia-smi -q -d PERFORMANCE,TEMPERATURE -i 0000:2a:00.0; check the cooling "
+         "and power of the GPU"},
         {18, "in progress", "", "fabric", "the fabric of GPU 0000:2a:00.0 is in progress",
          "systemctl restart nvidia-fabricmanager"},
     };
@@ -439,18 +440,21 @@ TEST(what_a_node_has_unlike_the_others_is_named)
         const char *node, *check, *names, *command;
     } odd[] = {
         {NODE(PORTS, NET("ens1", "ethernet", "1500"), ADDRESSES, VERSIONS), "mtu",
-         "c: the MTU of ethernet ports is 1500 (ens1), most have 9000",
+         "c: the MTU of ethernet ports is 1500 (ens1), but 9000 on most nodes",
          "ip link set dev ens1 mtu 9000"},
         {NODE(PORT("mlx5_0", "active", "ens1", "5", "16"), NETS, ADDRESSES, VERSIONS),
-         "gid_index", "c: the index of the RoCE v2 GID is 5 (mlx5_0), most have 3",
-         "show_gids; give the interface of mlx5_0 its addresses as the others have them"},
+         "gid_index",
+         "c: the index of the RoCE v2 GID is 5 (mlx5_0), but 3 on most nodes",
+         "show_gids; add the addresses to the interface of mlx5_0 "
+         "in the same order as on other nodes"},
         {NODE(PORT("mlx5_0", "down", "ens1", "3", "16"), NETS, ADDRESSES, VERSIONS),
          "rdma_port",
-         "c: the state of ethernet port 1 of mlx5_0 is down, most have active",
+         "c: the state of ethernet port 1 of mlx5_0 is down, but active on most nodes",
          "mlxlink -d mlx5_0 --port_state UP"},
         {NODE(PORTS, NETS, ADDRESSES, "\"nccl_version\":\"2.26.2\""), "nccl_versions",
-         "c: NCCL is 2.26.2, most have 2.27.3",
-         "install the version that most have, or name one library for all by nccl_lib"},
+         "c: NCCL is 2.26.2, but 2.27.3 on most nodes",
+         "install the version that most nodes have, or "
+         "select one library for all nodes with nccl_lib"},
     };
 
     for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
@@ -610,7 +614,7 @@ TEST(no_node_of_many_vanishes)
     assert_int_equal(n, MANY);
     assert_string_equal(
         json_get_str(json_array_get(checks_of(verdict), last), "sentence", ""),
-        "n32 and 17 more: the same check has other findings");
+        "n32 and 17 more: the same check found other problems");
     json_decref(verdict);
 }
 
@@ -660,7 +664,7 @@ TEST(a_clock_that_is_far_off_is_found)
 
     node.inventory = inventory;
     assert_found(preflight_judge(&node, 1, &use, true), "clock",
-                 "its clock is 12.3 s behind the server's", "chronyc makestep");
+                 "the node's clock is 12.3 s behind the server's", "chronyc makestep");
     json_decref(inventory);
 }
 

@@ -43,7 +43,7 @@ function preflightOf(nodes) {
       command: 'LimitMEMLOCK=infinity in the unit',
       nodes,
     },
-    { check: 'shm', severity: 'error', answer: 'ok', sentence: 'nothing is wrong' },
+    { check: 'shm', severity: 'error', answer: 'ok', sentence: 'no problem found' },
   ].filter((one) => one.answer !== 'finding' || nodes.length > 0);
   return {
     kind: 'preflight',
