@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_values.c - the values of a run for trends */
+/* run_values.c - computes the values of a run for trends */
 #include "server/analysis/run_values.h"
 
 #include <math.h>
@@ -51,7 +51,7 @@ static json_t *node_names(const json_t *run)
     return names;
 }
 
-/* Add a machine's version to a list, unless it is already included. */
+/* Add a machine's version to a list, unless the list already contains it. */
 static void add_version(json_t *versions, const char *name, const char *version)
 {
     const char *before = json_get_str(versions, name, NULL);
@@ -62,8 +62,8 @@ static void add_version(json_t *versions, const char *name, const char *version)
         json_object_set_new(versions, name, json_sprintf("%s, %s", before, version));
 }
 
-/* Return the software versions as a new object: {"ringbench": "1.0", "nccl": "2.27.3"}.
- * If machines differ, a value is "2.27.3, 2.26.2". */
+/* Return the software versions as a new object such as {"ringbench": "1.0", "nccl":
+ * "2.27.3"}. If machines differ, the value lists all versions: "2.27.3, 2.26.2". */
 static json_t *versions_json(const json_t *run)
 {
     const json_t *machines = json_object_get(run, "machines");
@@ -91,7 +91,7 @@ struct lot {
     size_t n_cases;
     const struct case_series **series; /* the same series in each case */
     size_t *at;                        /* scratch: one point index per case */
-    int64_t *sizes;                    /* scratch: as many as the first case has */
+    int64_t *sizes;                    /* scratch: one entry per size of the first case */
     double *means;                     /* scratch: one logarithm per case */
     json_t *out;                       /* array */
 };
@@ -105,7 +105,7 @@ static bool all_above_0(const struct lot *lot)
 }
 
 /* Collect the sizes of a band that all cases have, and each case's mean logarithm over
- * them. Return the number of sizes. */
+ * these sizes. Return the number of sizes. */
 static size_t take_band(struct lot *lot, enum band band)
 {
     size_t n = 0;
@@ -171,8 +171,8 @@ static void add_band(struct lot *lot, enum band band)
     json_array_append_new(lot->out, value);
 }
 
-/* Return true if all cases have the series. Otherwise the series does not show their
- * scatter and is omitted. */
+/* Return true if all cases have the series. A series that some cases lack does not show
+ * the scatter of all cases, so it is omitted. */
 static bool find_everywhere(struct lot *lot, const char *identity)
 {
     for (size_t i = 0; i < lot->n_cases; i++) {
@@ -246,8 +246,8 @@ static json_t *values_json(const json_t *run, const struct case_values *values)
     json_t *out = json_array();
     int next = 0;
 
-    /* Cases on groups of nodes do not represent the run and are not comparable with other
-     * runs. */
+    /* Cases on groups of nodes do not represent the run, so they are not comparable with
+     * other runs. */
     if (json_object_get(json_array_get(json_object_get(run, "cases"), 0), "nodes"))
         n = 0;
 

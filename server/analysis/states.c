@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* states.c - whether values fall into two distinct states */
+/* states.c - decides if values fall into two distinct states */
 #include "server/analysis/states.h"
 
 #include <math.h>
@@ -9,13 +9,13 @@
 #include "common/base/memory.h"
 #include "common/base/order_stat.h"
 
-#define LEAST_GAP 1.1 /* as a ratio */
+#define LEAST_GAP 1.1 /* smallest gap between the states, as a ratio */
 #define LEAST_DEVIATIONS 4.0
 #define LEAST_VALUES 6
 
-/* Find the split of sorted values with the least squares within both groups. *apart: the
- * distance between their means. Values relative to the first one keep the sums
- * precise. */
+/* Find the split of sorted values that minimizes the sum of squares within both groups.
+ * *least: that sum. *apart: the distance between the groups' means. Sums are taken
+ * relative to the first value to keep them precise. */
 static size_t best_split(const double *sorted, size_t n, double *least, double *apart)
 {
     double sum = 0, squares = 0, below = 0;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stats.c - the statistics behind verdicts
+/* stats.c - computes the statistics behind verdicts
  *
- * Sources: the continued fraction of the incomplete beta function is NIST's Digital
- * Library of Mathematical Functions (DLMF) 8.17.22, evaluated with Lentz's method
+ * Sources: the continued fraction of the incomplete beta function is 8.17.22 in NIST's
+ * Digital Library of Mathematical Functions (DLMF), evaluated with Lentz's method
  * (Applied Optics 15, 1976) as modified by Thompson and Barnett (J. Comput. Phys. 64,
- * 1986). Student's t: DLMF 8.17 and Abramowitz and Stegun 26.7.1. Welch: Biometrika 34
- * (1947). Trimmed means: Tukey and McLaughlin, Sankhya A 25 (1963), and Yuen, Biometrika
- * 61 (1974). GSL has the incomplete beta function, but its license is the GPL. */
+ * 1986). Student's t: DLMF 8.17 and Abramowitz and Stegun 26.7.1. Welch's t: Biometrika
+ * 34 (1947). Trimmed means: Tukey and McLaughlin, Sankhya A 25 (1963), and Yuen,
+ * Biometrika 61 (1974). GSL provides the incomplete beta function, but its license is the
+ * GPL. */
 #include "server/analysis/stats.h"
 
 #include <assert.h>
@@ -24,7 +25,7 @@
 
 static double log_gamma(double x)
 {
-    int sign; /* lgamma() stores the sign in a global variable */
+    int sign; /* lgamma() would store the sign in a global variable */
 
     return lgamma_r(x, &sign);
 }
@@ -34,8 +35,8 @@ static double off_zero(double x)
     return fabs(x) < DBL_MIN ? DBL_MIN : x;
 }
 
-/* Perform one step of Lentz's method with the numerator `part`. Return the factor for the
- * fraction. */
+/* Perform one step of Lentz's method with the numerator `part`. Return the factor by
+ * which the fraction changes. */
 static double lentz(double part, double *c, double *d)
 {
     *d = 1 / off_zero(1 + part * *d);
@@ -43,7 +44,8 @@ static double lentz(double part, double *c, double *d)
     return *c * *d;
 }
 
-/* Converges fast for x below (a + 1) / (a + b + 2). */
+/* Evaluate the continued fraction. The fraction converges fast for x below (a + 1) / (a +
+ * b + 2). */
 static double beta_fraction(double x, double a, double b)
 {
     double c = 1, d = 1 / off_zero(1 - (a + b) * x / (a + 1)), value = d;
@@ -95,8 +97,8 @@ static double t_density(double t, double df)
     return exp(scale - (df + 1) / 2 * log1p(t * t / df));
 }
 
-/* Newton's method from 0. The distribution is concave above 0, so the steps never
- * overshoot. */
+/* Compute the quantile with Newton's method from 0. The distribution is concave above 0,
+ * so the steps never overshoot. */
 double stats_t_quantile(double p, double df)
 {
     double tail = p > 0.5 ? 1 - p : p, t = 0;
@@ -141,9 +143,9 @@ static size_t trim_of(size_t n)
     return n >= STATS_TRIM_FROM ? n / TRIM_PART : 0;
 }
 
-/* A mean without the `trim` values at each end. */
+/* A mean that excludes the `trim` smallest and the `trim` largest values. */
 struct trimmed {
-    double mean, variance; /* of the mean */
+    double mean, variance; /* mean, and the variance of that mean */
     double df;
 };
 
@@ -155,7 +157,7 @@ static struct trimmed trimmed_mean(double *values, size_t n, size_t trim)
     assert(n >= 2 && kept >= 2);
     order_stat_sort(values, n);
     out.mean = stats_mean(values + trim, kept);
-    /* Trimmed values are replaced by the nearest value that is kept. */
+    /* For the variance, trimmed values are replaced by the nearest value that is kept. */
     for (size_t i = 0; i < trim; i++) {
         values[i] = values[trim];
         values[n - 1 - i] = values[n - 1 - trim];
@@ -175,7 +177,7 @@ void stats_interval(const struct stats_effect *effect, double confidence, double
     *high = effect->estimate + half;
 }
 
-/* An effect that overflows gets no interval and p; its error is NaN too. */
+/* Compute interval and p. If the effect overflows, these and the error are NaN. */
 void stats_conclude(struct stats_effect *effect)
 {
     stats_interval(effect, CONFIDENCE, &effect->low, &effect->high);
@@ -209,7 +211,8 @@ void stats_separate(double *base, size_t n_base, double *head, size_t n_head,
     struct trimmed a = trimmed_mean(base, n_base, is_trimmed ? trim_of(n_base) : 0);
     struct trimmed b = trimmed_mean(head, n_head, is_trimmed ? trim_of(n_head) : 0);
     double sum = a.variance + b.variance;
-    double part = sum > 0 ? a.variance / sum : 0; /* parts do not overflow when squared */
+    /* The variance is divided first, so that its square cannot overflow */
+    double part = sum > 0 ? a.variance / sum : 0;
 
     *effect = (struct stats_effect){.trimmed = is_trimmed ? trim_of(least) : 0};
     effect->base = a.mean;
@@ -236,8 +239,8 @@ double stats_discoveries(const double *p, size_t n, double level)
     return greatest;
 }
 
-/* Return half the width of the interval if the effect had `wanted` instead of n values.
- * The width decreases with `wanted`. */
+/* Return half the width of the interval if the effect were based on `wanted` instead of n
+ * values. The width decreases as `wanted` grows. */
 static double half_width(const struct stats_effect *effect, size_t n, size_t wanted,
                          double confidence)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* topology.c - whether a run's nodes have the same topology for NCCL */
+/* topology.c - compares the topologies that NCCL detected on a run's nodes */
 #include "server/analysis/topology.h"
 
 #include <expat.h>
@@ -12,10 +12,11 @@
 
 #define DEPTH_MAX 32
 #define ELEMENTS_MAX 8192
-#define VALUE_MAX 255 /* NCCL's own limit */
+#define VALUE_MAX 255 /* maximum length of a value, which is NCCL's limit */
 #define TEXT_MAX ((size_t)4 << 20)
 
-/* The attributes to compare. Bus ids, GUIDs, ranks and the like differ between nodes. */
+/* The attributes to compare. Attributes such as bus ids, GUIDs and ranks differ between
+ * nodes. */
 static const struct {
     const char *tag, *attrs[6];
 } compared[] = {
@@ -26,13 +27,13 @@ static const struct {
     {"net", {"name", "speed", "gdr"}},
 };
 
-/* Builds a text for a node: the compared attributes of each element, with its inner
- * elements in sorted order. */
+/* Builds a text for a node. The text contains the compared attributes of each element,
+ * and its inner elements in sorted order. */
 struct reading {
     XML_Parser parser;
-    json_t *open[DEPTH_MAX]; /* [its own text, inner texts ...] */
+    json_t *open[DEPTH_MAX]; /* for each open element: [own text, inner texts ...] */
     size_t depth, n, n_cpus;
-    json_t *text;     /* of the root element, after its end */
+    json_t *text;     /* text of the root element, once that element has ended */
     struct error err; /* error other than a syntax error */
 };
 
@@ -58,12 +59,12 @@ static void on_begin(void *arg, const char *tag, const char **attrs)
     struct buf own;
 
     if (reading->depth == DEPTH_MAX || ++reading->n > ELEMENTS_MAX) {
-        stop(reading, "the XML has too many elements");
+        stop(reading, "the XML contains too many elements");
         return;
     }
     for (size_t i = 0; attrs[i]; i++)
         if (strlen(attrs[i]) > VALUE_MAX)
-            stop(reading, "the XML has a value that is too long");
+            stop(reading, "the XML contains a value that is too long");
     buf_init(&own, TEXT_MAX);
     buf_append_str(&own, tag);
     put_attrs(&own, tag, attrs);
@@ -103,15 +104,15 @@ static void on_end(void *arg, const char *tag)
     json_decref(texts);
 }
 
-/* NCCL writes no document type, and a document type could define entities. */
+/* Reject document types. NCCL writes none, and a document type could define entities. */
 static void on_doctype(void *arg, const char *name, const char *system,
                        const char *public_id, int has_internal)
 {
     (void)name, (void)system, (void)public_id, (void)has_internal;
-    stop(arg, "the XML has a document type");
+    stop(arg, "the XML contains a document type");
 }
 
-/* Return a new text, or NULL with the reason. */
+/* Return the node's text as a new string, or NULL with err. */
 static json_t *read_text(const struct topology_text *text, struct error *err)
 {
     struct reading reading = {.parser = XML_ParserCreate("UTF-8"),
@@ -126,11 +127,11 @@ static json_t *read_text(const struct topology_text *text, struct error *err)
     is_read =
         XML_Parse(reading.parser, text->xml, (int)text->len, XML_TRUE) == XML_STATUS_OK;
     if (!is_read && reading.err.code == ERROR_NONE)
-        error_set(&reading.err, ERROR_INVALID, "it is not XML: %s",
+        error_set(&reading.err, ERROR_INVALID, "the file is not XML: %s",
                   XML_ErrorString(XML_GetErrorCode(reading.parser)));
     else if (is_read && reading.n_cpus == 0)
         error_set(&reading.err, ERROR_INVALID,
-                  "the XML has no CPU, so it is not an NCCL topology");
+                  "the XML contains no CPU, so it is not an NCCL topology");
     while (reading.depth > 0)
         json_decref(reading.open[--reading.depth]);
     XML_ParserFree(reading.parser);
@@ -146,7 +147,7 @@ static size_t size_of(const json_t *kind)
     return json_array_size(json_object_get(kind, "nodes"));
 }
 
-/* If most nodes are of one kind, the other nodes are odd. */
+/* Build the verdict. If most nodes are of one kind, the other nodes are named. */
 static json_t *verdict_of(const json_t *kinds, size_t n, const char *mark)
 {
     const json_t *usual = json_array_get(kinds, 0), *kind;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* transport.c - the transports that a case used, by pair of nodes */
+/* transport.c - determines the transports that a case used, by pair of nodes */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,21 +18,21 @@
 #define COMMS_SHOWN 64
 #define PAIRS_NAMED 3
 
-/* State while the result is assembled. */
+/* The state while the result is assembled. */
 struct fold {
     struct transport *t;
     const struct transport_input *input;
-    size_t *order;                /* of t->reports, by node and rank */
-    json_t *ways;                 /* transports, with their texts and pairs */
-    json_t *places;               /* node indexes as JSON numbers, shared by many pairs */
+    size_t *order;  /* indexes into t->reports, ordered by node and rank */
+    json_t *ways;   /* array of transports, with their texts and pairs */
+    json_t *places; /* node indexes as JSON numbers, which many pairs share */
     struct transport_comm *comms; /* in the order of first mention */
     size_t n_comms, comms_capacity;
-    json_t *comm_at; /* index in comms, by id */
+    json_t *comm_at; /* index into comms, by communicator id */
 };
 
 /* ---- Texts ---- */
 
-/* Set the text, such as "InfiniBand mlx5_1, no GPUDirect, 2 channels". */
+/* Set the transport's text, such as "InfiniBand mlx5_1, no GPUDirect, 2 channels". */
 static void put_text(json_t *way)
 {
     const char *kind = json_get_str(way, "kind", "");
@@ -55,8 +55,8 @@ static void put_text(json_t *way)
     json_object_set_new(way, "text", text);
 }
 
-/* Set "between", such as "node-1 and node-2; node-3 and node-4, inside 2 nodes" or
- * "between nodes (12 pairs)". */
+/* Set the member "between", such as "node-1 and node-2; node-3 and node-4, inside 2
+ * nodes" or "between nodes (12 pairs)". */
 static void put_between(const struct fold *fold, json_t *way, size_t n, size_t inside)
 {
     const json_t *pairs = json_object_get(way, "pairs");
@@ -124,7 +124,7 @@ static void put_ways(struct fold *fold)
 
 /* ---- Communicators ---- */
 
-/* Return NULL if the communicator is unknown or beyond the limit. */
+/* Return the communicator with this id, or NULL if it is unknown or beyond the limit. */
 static struct transport_comm *comm_of(const struct fold *fold, const char *id)
 {
     int64_t place = json_get_int(fold->comm_at, id, -1);
@@ -169,8 +169,8 @@ static void place_ranks(struct fold *fold)
         transport_comm_finish(&fold->comms[i]);
 }
 
-/* Compare the peers that a process sends to with those it receives from, which are mostly
- * the same. */
+/* Return true if a process sends to the same peers from which it receives, which is the
+ * usual case. */
 static bool is_same(const struct transport_peers *a, const struct transport_peers *b)
 {
     return a->way == b->way && a->comm == b->comm && a->ranks == b->ranks;
@@ -266,7 +266,8 @@ put_lines(const struct fold *fold, json_t *out, const char *key,
     json_decref(first);
 }
 
-/* Return a communicator with the number of its ranks with logs, and of their nodes. */
+/* Return a communicator's object, with the number of ranks that have logs, and of their
+ * nodes. */
 static json_t *comm_json(const struct fold *fold, const struct transport_comm *comm)
 {
     bool *has = memory_zeroed(fold->input->n_nodes, sizeof(*has), "the nodes of ranks");
@@ -338,7 +339,7 @@ static int compare_ways(const void *a, const void *b)
                    : strcmp(json_get_str(x, "text", ""), json_get_str(y, "text", ""));
 }
 
-/* Return a new array of the same values. */
+/* Return a new array of the same values in sorted order. */
 static json_t *sorted_ways(const json_t *ways)
 {
     json_t *items[TRANSPORT_WAYS_MAX], *out = json_array();
@@ -372,7 +373,7 @@ static json_t *fold_ordered(struct fold *fold)
     return out;
 }
 
-/* Return a result without transports and with one verdict that gives the reason. */
+/* Return a result without transports, with one verdict that gives the reason. */
 json_t *transport_unheard(const struct transport_input *input, bool is_program)
 {
     struct finding finding = finding_begin();

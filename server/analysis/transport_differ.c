@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* transport_differ.c - nodes that differ from most others, according to NCCL's log */
+/* transport_differ.c - finds nodes that differ from most others, from NCCL's log */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 /* ---- One value per node ---- */
 
-/* Return an array of texts by node, initially null. */
+/* Return an array with one text per node, initially null. */
 static json_t *column_create(size_t n)
 {
     json_t *column = json_array();
@@ -27,8 +27,8 @@ static const char *text_at(const json_t *column, size_t node)
     return json_string_value(json_array_get(column, node));
 }
 
-/* Set a node's value. If its processes differ, such as in the HCA, the value combines
- * theirs. */
+/* Set a node's value. If the node's processes report different values, for example for
+ * the HCA, combine these values. */
 static void column_add(json_t *column, int node, const char *value)
 {
     const char *before = text_at(column, (size_t)node);
@@ -42,9 +42,9 @@ static void column_add(json_t *column, int node, const char *value)
     json_array_set_new(column, (size_t)node, json_clean_string(before ? joined : value));
 }
 
-/* Return the value of more than half of the nodes that have one, or NULL. Boyer and
- * Moore's majority vote: only the value that remains after different values cancel can be
- * it. */
+/* Return the value that more than half of the nodes with a value share, or NULL. In Boyer
+ * and Moore's majority vote, different values cancel each other. Only the value that
+ * remains can have the majority. */
 static const char *usual_of(const json_t *column)
 {
     const char *usual = NULL;
@@ -65,7 +65,7 @@ static const char *usual_of(const json_t *column)
     return 2 * has_it > n ? usual : NULL;
 }
 
-/* Of two nodes that differ, neither is the odd one. */
+/* Report two nodes that differ. Neither of them is the odd one. */
 static void compare_two(struct findings *findings, const json_t *column, const char *what)
 {
     size_t seen[2], n = 0;
@@ -84,8 +84,7 @@ static void compare_two(struct findings *findings, const json_t *column, const c
     transport_finding_node(one, (int)seen[1]);
 }
 
-/* Report nodes that differ from the majority. Interface names may differ between two
- * nodes. */
+/* Report nodes that differ from the majority. */
 static void name_odd(struct findings *findings, const json_t *column, const char *what)
 {
     const char *usual = usual_of(column);
@@ -129,7 +128,7 @@ static bool decides_network(const char *name)
            strncmp(name, "NCCL_SOCKET_", 12) == 0;
 }
 
-/* Return true if the setting names hardware or files of one machine, which may differ
+/* Return true if the setting names hardware or files of a machine, which may differ
  * between two nodes. */
 static bool names_hardware(const char *name)
 {
@@ -143,8 +142,9 @@ static bool names_hardware(const char *name)
     return false;
 }
 
-/* Compare a setting. It is absent on a node whose processes chose a network without
- * logging it. A process without network does not read these settings. */
+/* Compare a setting. The setting counts as absent on a node if a process chose a network
+ * and no process logged the setting. Processes without a network do not read network
+ * settings. */
 static void compare_setting(struct findings *findings, const char *name)
 {
     const struct transport *t = findings->t;
@@ -220,7 +220,7 @@ static void list_hcas(const json_t *hcas, char *out, size_t size)
         snprintf(out + n, size - n, ")");
 }
 
-/* Write the number for each link type: "2 IB, 1 others". */
+/* Write the number of HCAs for each link type, as in "2 IB, 1 others". */
 static void count_hcas(const json_t *hcas, char *out, size_t size)
 {
     size_t n_ib = 0, n = json_array_size(hcas);
@@ -240,7 +240,8 @@ static bool has_finding(const struct findings *findings, const char *about, int 
     return false;
 }
 
-/* Report a node's HCAs in comparison with a usual node, or with the other one of two. */
+/* Report a node's HCAs in comparison with a typical node or, if there are only two nodes,
+ * with the other node. */
 static void found_hcas(struct findings *findings, int node, int usual, bool is_most)
 {
     char own[VALUE_MAX], others[VALUE_MAX], text[TRANSPORT_WHAT_MAX];
@@ -248,7 +249,7 @@ static void found_hcas(struct findings *findings, int node, int usual, bool is_m
     list_hcas(hcas_of(findings->t, node), own, sizeof(own));
     list_hcas(hcas_of(findings->t, usual), others, sizeof(others));
     snprintf(text, sizeof(text), "NCCL found HCAs: %.150s, while %s %.150s", own,
-             is_most ? "most nodes have" : "the other has", others);
+             is_most ? "most nodes have" : "the other node has", others);
     transport_finding_node(transport_finding_of(findings, "differs", text), node);
 }
 
@@ -265,7 +266,7 @@ static void compare_hcas(struct findings *findings)
         const json_t *hcas = hcas_of(t, (int)i);
         char count[64];
 
-        /* HCAs that could not be opened are already reported. */
+        /* Skip nodes whose HCAs could not be opened, which is already reported. */
         if (!hcas || has_finding(findings, "hca", (int)i))
             continue;
         count_hcas(hcas, count, sizeof(count));
@@ -288,8 +289,8 @@ static void compare_hcas(struct findings *findings)
 }
 
 /* Report a node that uses only one of several HCAs. NCCL spreads several channels over
- * the HCAs of one kind near its GPUs, and over all of them if the node has as many ranks
- * as HCAs. */
+ * the HCAs of one kind near the node's GPUs. With as many ranks as HCAs, NCCL uses all of
+ * them. */
 static void check_single_hca(struct findings *findings, int node)
 {
     const struct transport *t = findings->t;

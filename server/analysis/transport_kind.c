@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* transport_kind.c - kinds of networks and their names */
+/* transport_kind.c - determines the kinds of networks and their names */
 #include "server/analysis/transport_kind.h"
 
 #include <stdio.h>
@@ -46,7 +46,7 @@ const char *transport_net_kind(const struct transport_node *node, const char *na
         return strcmp(kind, "infiniband") == 0 ? "ipoib" : kind;
     if (strcmp(name, "lo") == 0)
         return "loopback";
-    /* The kernel and udev name IP over InfiniBand interfaces this way. */
+    /* IP over InfiniBand interfaces have this prefix by default. */
     return strncmp(name, "ib", 2) == 0 ? "ipoib" : "sockets";
 }
 
@@ -64,7 +64,7 @@ const char *transport_rdma_kind(const struct transport_node *node, const json_t 
 
 /* ---- The host backend ---- */
 
-/* Return the kind of a UCX transport by its name's prefix, or "other". */
+/* Return the kind of a UCX transport from the prefix of its name, or "other". */
 static const char *ucx_kind(const struct transport_node *node, const json_t *way,
                             const char *transport)
 {

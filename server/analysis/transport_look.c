@@ -14,17 +14,18 @@
 #include "server/analysis/transport_state.h"
 
 #define WHAT_MAX 600
-#define FOUND_MAX 128 /* per process */
+#define FOUND_MAX 128 /* maximum number of findings per process */
 
 struct look {
     struct transport *t;
     struct transport_report *report;
     struct transport_node node;
     const json_t *log, *settings, *ways;
-    bool only_sends; /* the current transport is only used for sending */
+    bool only_sends; /* the current transport is used only for sending */
 };
 
-/* Add a finding. line: of the log that proves it, or NULL. what: an object; taken. */
+/* Add a finding. line: the log line that proves the finding, or NULL. what: an object;
+ * the function takes the reference. */
 static void add_found(struct look *look, const char *line, json_t *what)
 {
     struct transport_report *report = look->report;
@@ -68,7 +69,8 @@ static bool is_via(const json_t *way, const char *via)
 
 /* ---- Sockets despite RDMA ---- */
 
-/* Write "IP over InfiniBand ib0". Before any connection, use the first interface. */
+/* Describe the sockets in use, as in "IP over InfiniBand ib0". Before there is a
+ * connection, use the first interface. */
 static void say_sockets(const struct look *look, char *out, size_t size)
 {
     const char *name = NULL;
@@ -111,8 +113,8 @@ static const json_t *active_port(const struct transport_node *node, const char *
     return NULL;
 }
 
-/* Report an NCCL_IB_HCA without an active port. explain_hca() later looks up its name
- * among the ports of all nodes. */
+/* Report an NCCL_IB_HCA that matches no active port. explain_hca() later looks up the
+ * name among the ports of all nodes. */
 static void check_hca(struct look *look, const char *value, const char *sockets)
 {
     bool is_exact = *value == '=', is_interface;
@@ -176,7 +178,7 @@ static bool is_word_of(const char *words, const char *name, size_t len)
     return false;
 }
 
-/* Return true if the level is stricter than NCCL's default, PXB. It is a word or a
+/* Return true if the level is stricter than NCCL's default, PXB. The level is a word or a
  * number. */
 static bool is_restricted(const char *level)
 {
@@ -204,8 +206,8 @@ static bool only_sends(const struct look *look, const json_t *way)
            !json_get_str(look->settings, "NCCL_NET_GDR_READ", NULL);
 }
 
-/* Only NET/IB and the EFA plugin report GPUDirect. Other plugins use names of their
- * own. */
+/* Return true if the log reports GPUDirect for this kind of transport: NET/IB and the EFA
+ * plugin. Other plugins use other names. */
 static bool can_have_gdr(const char *via)
 {
     return ncclog_is_of_ib(via) || strstr(via, "Libfabric") || strstr(via, "OFI");
@@ -262,7 +264,7 @@ static void check_gdr(struct look *look)
 
 /* ---- Settings ---- */
 
-/* Report names that no version of NCCL knows; NCCL ignores them silently. */
+/* Report words that no version of NCCL knows. NCCL ignores such words silently. */
 static void check_words(struct look *look, const char *setting, const char *words)
 {
     const char *value = json_get_str(look->settings, setting, "");
@@ -305,8 +307,8 @@ static void check_settings(struct look *look)
 
 /* ---- Warnings ---- */
 
-/* Return the number of digits after a completion's label, which differ each time, or
- * 0. */
+/* Return the number of digits after a completion's label, or 0. These digits differ each
+ * time. */
 static size_t operation_digits(const char *text, size_t *label)
 {
     static const char *const labels[] = {"opcode=", "opcode ", "len=", "len "};
@@ -343,7 +345,7 @@ void transport_strip_numbers(const char *text, char *out, size_t size)
     out[n] = '\0';
 }
 
-/* Add one finding for a process's warnings, with all warnings as its lines. */
+/* Add one finding for a process's warnings, and quote all of them as log lines. */
 static void found_warnings(struct look *look, const char *about, const char *before,
                            const json_t *first)
 {
@@ -379,15 +381,17 @@ static bool has_init(const struct look *look, enum transport_init init)
     return false;
 }
 
-/* Without INIT lines, the log's rings show that init completed. */
+/* Return true if init completed. In a log without INIT lines, rings show that init
+ * completed. */
 static bool is_ready(const struct look *look)
 {
     return strcmp(json_get_str(look->log, "init", ""), "complete") == 0 ||
            json_array_size(json_object_get(look->log, "connected")) > 0;
 }
 
-/* Only NCCL's own trace proves a failed init. An earlier warning may be about an optional
- * feature; it is quoted if the log does not show any progress. */
+/* Report a failed init, or early warnings. Only NCCL's own trace proves that init failed.
+ * An earlier warning may be about an optional feature, so it is quoted only if the log
+ * shows no progress. */
 static void check_early(struct look *look)
 {
     const char *init = json_get_str(look->log, "init", "");
@@ -396,14 +400,14 @@ static void check_early(struct look *look)
         strcmp(init, "failed") == 0 || has_init(look, TRANSPORT_INIT_FAILED);
 
     if (has_failed && json_array_size(first) == 0)
-        found(look, "init", NULL, "NCCL's init failed, and NCCL logged no warning");
+        found(look, "init", NULL, "NCCL's init failed without a warning in NCCL's log");
     else if (has_failed)
         found_warnings(look, "init", "NCCL's init failed", first);
     else if (!is_ready(look) && json_array_size(look->ways) == 0)
         found_warnings(look, "warning", "NCCL warned", first);
 }
 
-/* Report each cause with the warnings that follow from it. */
+/* Report each cause of late warnings, with the warnings that follow from the cause. */
 static void check_late(struct look *look)
 {
     const json_t *first = warnings_of(look, "late_warnings");
@@ -460,8 +464,8 @@ static void check_p2p(struct look *look)
 
 /* ---- Interfaces ---- */
 
-/* Describe an interface that does not connect nodes, by its name or address; NULL if it
- * may. */
+/* Describe an interface that does not connect nodes, by its name or address. NULL if the
+ * interface may connect nodes. */
 static const char *why_local(const char *name, const char *address, bool is_ready)
 {
     static const struct {
@@ -479,8 +483,8 @@ static const char *why_local(const char *name, const char *address, bool is_read
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (strncmp(name, names[i].prefix, strlen(names[i].prefix)) == 0)
             return names[i].what;
-    /* Link-local addresses work between hosts on one link, so there is no finding after
-     * init. */
+    /* Link-local addresses work between hosts on one link. Therefore, they are no finding
+     * once init has completed. */
     if (!is_ready &&
         (strncmp(address, "169.254.", 8) == 0 || strncmp(address, "fe80:", 5) == 0))
         return "an interface with a link-local address";
@@ -494,7 +498,7 @@ static void check_interface(struct look *look, const char *name, const char *add
 
     if (why)
         found(look, "interface", NULL,
-              "NCCL uses %s for %s, which is %s: name another in NCCL_SOCKET_IFNAME",
+              "NCCL uses %s for %s, which is %s: select another with NCCL_SOCKET_IFNAME",
               name, what_for, why);
 }
 
@@ -518,7 +522,7 @@ static void check_interfaces(struct look *look)
     }
 }
 
-/* Record the HCAs that the process uses, and their number on the node. */
+/* Record the HCAs that the process uses, and the number of HCAs on the node. */
 static void note_hcas(struct look *look)
 {
     const json_t *hcas = json_object_get(look->log, "hcas");
@@ -545,8 +549,8 @@ static void note_hcas(struct look *look)
             strcmp(json_get_str(json_array_get(hcas, i), "link", ""), link) == 0;
 }
 
-/* Report sockets of the host backend, its own or UCX's, if UCX could use RDMA and the
- * user did not request sockets. */
+/* Report sockets, of the host backend or of UCX, if UCX could use RDMA and the user did
+ * not request sockets. */
 static void check_host(struct look *look)
 {
     const json_t *port = active_port(&look->node, "");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* transport_paths.c - the transports of a case without findings, and which of them are
- * unknown */
+/* transport_paths.c - builds the verdict for a case without findings, and reports
+ * unsupported versions, missing ranks and unknown transports */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +74,7 @@ static void list_ranks(const struct transport_comm *comm, bool is_there, char *o
     }
 }
 
-/* Report nodes whose logs cover fewer ranks than the nodes have. */
+/* Report nodes whose logs cover fewer ranks than the nodes run. */
 static void name_short_nodes(const struct findings *findings,
                              struct transport_finding *one,
                              const struct transport_comm *comm)
@@ -106,7 +106,7 @@ void transport_absent(struct findings *findings)
 
         for (size_t k = 0; k < comm->n; k++)
             present += comm->node_of[k] >= 0;
-        /* Links are created after all ranks have joined, and only START lines name a
+        /* Links are created only after all ranks have joined. Only START lines name a
          * communicator. */
         if (comm->begun == 0 || comm->ended > 0 || present >= comm->ranks ||
             comm->begun < present || comm->has_links || !*comm->id)
@@ -115,7 +115,7 @@ void transport_absent(struct findings *findings)
             continue;
         list_ranks(comm, false, absent, sizeof(absent));
         snprintf(text, sizeof(text),
-                 "%lld of %lld ranks began NCCL's init and none completed it: rank%s %s "
+                 "%lld of %lld ranks began NCCL's init, but none completed it: rank%s %s "
                  "%s missing",
                  (long long)present, (long long)comm->ranks,
                  present + 1 == comm->ranks ? "" : "s", absent,
@@ -146,8 +146,8 @@ static int unconnected_node(const struct transport *t)
     return first;
 }
 
-/* Return the transports between nodes, or else those within nodes, as one text:
- * "InfiniBand mlx5_0; shared memory". It lists only the first ones. */
+/* Return the transports between nodes or, if there are none, those within nodes, as one
+ * text: "InfiniBand mlx5_0; shared memory". The text lists only the first transports. */
 static json_t *ways_text(const struct findings *findings, const json_t *folded)
 {
     const json_t *ways = json_object_get(folded, "ways");
@@ -171,7 +171,7 @@ static json_t *ways_text(const struct findings *findings, const json_t *folded)
     return text;
 }
 
-/* Return the log lines that explain why only sockets are used. */
+/* Return the log lines that explain why the processes use only sockets. */
 static json_t *why_json(const struct findings *findings)
 {
     const struct transport *t = findings->t;

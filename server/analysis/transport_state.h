@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* transport_state.h - internal structs of transport.h
  *
- * Reports are compacted on arrival. Equal texts and values are stored once, so that equal
- * ones have the same address, and findings are detected at that time. */
+ * Reports are compacted on arrival. Equal texts and values are stored once, so that they
+ * can be compared by address. Findings are detected on arrival, too. */
 #ifndef RINGBENCH_SERVER_ANALYSIS_TRANSPORT_STATE_H
 #define RINGBENCH_SERVER_ANALYSIS_TRANSPORT_STATE_H
 
@@ -10,16 +10,17 @@
 
 #include "server/analysis/transport.h"
 
-/* A communicator and the node of each of its ranks. */
+/* A communicator and the node of each rank. */
 struct transport_comm {
     const char *id;
-    int64_t ranks; /* as reported; 0: unknown */
+    int64_t ranks; /* number of ranks as reported; 0: unknown */
     size_t n;
     int *node_of;         /* by rank; -1: unknown */
-    int64_t begun, ended; /* processes that reported the begin or end of init */
+    int64_t begun, ended; /* number of processes that reported the begin or end of init */
     bool has_links;
-    /* Set after all ranks are placed: consecutive ranks on the same node form a block. */
-    unsigned *block_of; /* by rank */
+    /* The next two members are set after all ranks are placed. Consecutive ranks on the
+     * same node form a block. */
+    unsigned *block_of; /* block of each rank */
     int *block_nodes;
 };
 
@@ -27,7 +28,7 @@ void transport_comm_place(struct transport_comm *comm, int64_t rank, int node);
 void transport_comm_finish(struct transport_comm *comm);
 void transport_comm_release(struct transport_comm *comm);
 
-/* Progress of a communicator's init, as reported by its process. */
+/* Progress of a communicator's init, as reported by the process. */
 enum transport_init {
     TRANSPORT_INIT_UNKNOWN,
     TRANSPORT_INIT_BEGUN,
@@ -41,25 +42,27 @@ struct transport_member {
     enum transport_init init;
 };
 
-/* Peers of a transport that are resolved at the end, from their communicator's logs. */
+/* Peers of a transport that are resolved after the last report, from the logs of their
+ * communicator. */
 struct transport_peers {
     int way;
     const char *comm, *ranks; /* "1,8-15" */
 };
 
 struct transport_found {
-    /* {"about","text"} for the verdict. "hca": the hardware it names, if known, is
-     * inserted between "text" and "rest". "is_echo": a consequence of another finding.
-     * "device": about that HCA, with an unknown cause. */
+    /* Object {"about","text"} for the verdict, with optional members. "hca": the hardware
+     * that the finding names; if it is known, its description is inserted between "text"
+     * and "rest". "is_echo": the finding is a consequence of another finding. "device":
+     * the finding is about this HCA, with an unknown cause. */
     const json_t *what;
-    const char *line; /* of the log, or NULL */
-    bool
-        unless_receives; /* void if another process of the node receives with GPUDirect */
+    const char *line; /* log line that proves the finding, or NULL */
+    /* The finding is dropped if another process of the node receives with GPUDirect. */
+    bool unless_receives;
 };
 
-/* Log lines, of which only the first are stored. */
+/* A number of log lines, of which only the first ones are stored. */
 struct transport_lines {
-    const json_t *first; /* or NULL */
+    const json_t *first; /* the first lines, or NULL */
     int64_t n;
 };
 
@@ -71,23 +74,24 @@ struct transport_report {
     struct transport_peers *peers;
     struct transport_found *found;
     size_t n_members, n_peers, n_found, found_capacity;
-    size_t n_first;            /* findings that precede "odd_node" in the output */
-    const char *network, *why; /* or NULL */
+    size_t n_first; /* number of findings that precede "odd_node" in the output */
+    const char *network, *why; /* each may be NULL */
     bool by_sockets, receives;
-    bool is_spread;      /* its communicator spans several nodes, or may do so */
-    int64_t local_ranks; /* on its node, as reported; 0: unknown */
-    const char *hca;     /* the HCA in use, or NULL */
-    bool has_more_hcas;  /* uses several HCAs */
+    bool is_spread; /* the communicator spans several nodes, or may span several nodes */
+    int64_t local_ranks; /* number of ranks on the node, as reported; 0: unknown */
+    const char *hca;     /* name of the HCA in use, or NULL */
+    bool has_more_hcas;  /* the process uses several HCAs */
     int64_t n_hcas;      /* number of the node's HCAs of that kind */
-    int64_t n_channels;  /* over these HCAs */
-    json_t *facts;       /* see take_facts() */
+    int64_t n_channels;  /* number of channels over these HCAs */
+    json_t *facts;       /* facts from take_facts() */
     struct transport_lines unread, late;
     double init_s;
 };
 
 struct transport_way {
-    json_t *json; /* without texts and pairs */
-    /* Pairs of nodes, lower << 32 | higher. transport_sort_pairs() removes duplicates. */
+    json_t *json; /* the transport's object, without texts and pairs */
+    /* Pairs of nodes as lower << 32 | higher. transport_sort_pairs() removes duplicates.
+     * */
     uint64_t *pairs;
     size_t n_pairs, capacity;
 };
@@ -97,21 +101,22 @@ struct transport_way {
 
 struct transport {
     size_t n_nodes, max;
-    const struct host_options *host; /* NULL: NCCL */
+    const struct host_options *host; /* options of the host backend; NULL for NCCL */
     bool has_logs;
     struct transport_report *reports;
     size_t n_reports;
-    json_t *report_at;           /* index in reports, by process */
-    struct transport_comm world; /* the case's own ranks, if known */
-    json_t *texts, *values;      /* stored once, keyed by their text */
-    json_t **ports;              /* by node: RDMA ports of its inventory, or NULL */
+    json_t *report_at; /* index into reports, by process */
+    /* The communicator over the case's own ranks, if known */
+    struct transport_comm world;
+    json_t *texts, *values; /* kept texts and values, keyed by their text */
+    json_t **ports;         /* RDMA ports in each node's inventory, or NULL */
     struct transport_way ways[TRANSPORT_WAYS_MAX];
     size_t n_ways;
-    json_t *way_at; /* index in ways, keyed by kind, name and features */
+    json_t *way_at; /* index into ways, by kind, name and features */
 };
 
-/* Return the stored text or value that is equal (borrowed); store it if new. NULL returns
- * NULL. */
+/* Return the stored text or value that equals the argument (borrowed). Store the argument
+ * if there is none. NULL returns NULL. */
 const char *transport_kept_text(struct transport *t, const char *text);
 json_t *transport_kept(struct transport *t, json_t *value);
 
@@ -124,11 +129,11 @@ void transport_add_pairs(struct transport *t, int way, int node,
 void transport_look(struct transport *t, struct transport_report *report,
                     const json_t *inventory, const json_t *log);
 
-/* Store a node's ports unless already stored. */
+/* Store a node's ports, unless they are already stored. */
 void transport_see_ports(struct transport *t, size_t node, const json_t *inventory);
 
-/* Return the `transport` verdicts for a result as a new array. order: indexes of reports,
- * by node and rank. */
+/* Return the `transport` verdicts for a result as a new array. order: indexes into
+ * reports, ordered by node and rank. */
 json_t *transport_verdicts(struct transport *t, const struct transport_input *input,
                            const size_t *order, const struct transport_comm *comms,
                            size_t n_comms, const json_t *folded);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* transport_take.c - compacts a process's report about its transports on arrival */
+/* transport_take.c - compacts a process's report about its transports when it arrives */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +13,8 @@
 
 #define RANKS_MAX 65536
 
-/* Return the number of a name in an object of numbers. A new name gets the next number,
- * or -1 if there are already `most`. */
+/* Return the number of a name in an object of numbers. A new name gets the next number.
+ * Return -1 if the object already contains `most` names. */
 static int64_t place_of(json_t *places, const char *name, size_t most)
 {
     int64_t place = json_get_int(places, name, -1);
@@ -44,7 +44,8 @@ void transport_comm_place(struct transport_comm *comm, int64_t rank, int node)
     comm->node_of[rank] = node;
 }
 
-/* Combine consecutive ranks on a node into blocks, which have the same peers' nodes. */
+/* Combine consecutive ranks on the same node into blocks. All ranks of a block are on one
+ * node, so pairs of nodes are found block by block. */
 void transport_comm_finish(struct transport_comm *comm)
 {
     unsigned n = 0;
@@ -106,7 +107,7 @@ static void take_members(struct transport *t, struct transport_report *report,
     report->members = memory_zeroed(n + 1, sizeof(*report->members), "communicators");
     add_member(t, report, log);
     for (size_t i = 0; i < n; i++)
-        /* Without a name, a communicator's ranks cannot be attributed. */
+        /* The ranks of a communicator without a name cannot be attributed. */
         if (json_object_get(json_array_get(others, i), "comm"))
             add_member(t, report, json_array_get(others, i));
 }
@@ -127,12 +128,12 @@ static const char *kind_of(const struct transport_node *node, const json_t *way)
     return strncmp(via, "NET/", 4) == 0   ? "plugin"
            : strncmp(via, "P2P/", 4) == 0 ? "p2p"
            : strncmp(via, "SHM", 3) == 0  ? "shm"
-           /* in the words of versions before 2.10 */
+           /* the text in versions before 2.10 */
            : strcmp(via, "direct shared memory") == 0 ? "shm"
                                                       : "other";
 }
 
-/* Write a key that identifies a transport; many reports share a few transports. */
+/* Write a key that identifies a transport. Many reports have the same few transports. */
 static void way_key(const char *kind, const json_t *way, char *out, size_t size)
 {
     const json_t *gdr = json_object_get(way, "gdr"), *pxn = json_object_get(way, "pxn");
@@ -153,7 +154,8 @@ static json_t *new_way(const char *kind, const json_t *way)
     return out;
 }
 
-/* Return the transport's index, and add it if new. -1 if there are too many. */
+/* Return the transport's index, and add the transport if it is new. Return -1 if there
+ * are too many. */
 static int find_way(struct transport *t, const struct transport_node *node,
                     const json_t *way)
 {
@@ -187,7 +189,7 @@ void transport_sort_pairs(struct transport_way *way)
     way->n_pairs = n;
 }
 
-/* Add a pair of nodes. Many processes name the same pair, so duplicates are removed
+/* Add a pair of nodes. Many processes report the same pair, so duplicates are removed
  * before the array grows. */
 static void add_pair(struct transport_way *way, int a, int b)
 {
@@ -209,7 +211,7 @@ void transport_add_pairs(struct transport *t, int way, int node,
 
     if (!comm->block_of)
         return;
-    /* Ranks ascend; repeated ranks are ignored. */
+    /* Peers are in ascending order; repeated ranks are ignored. */
     while (cpu_list_next(&peers, &first, &last) && first >= next && first < comm->n) {
         unsigned end = comm->block_of[last < comm->n ? last : comm->n - 1];
 
@@ -229,7 +231,7 @@ static void raise(json_t *object, const char *key, int64_t value)
         json_object_set_new(object, key, json_integer(value));
 }
 
-/* comm: NULL if the ranks are the case's own. */
+/* Add the peers of a process. comm: NULL if the ranks are those of the case. */
 static void add_peers(struct transport *t, struct transport_report *report, int way,
                       const char *comm, const char *ranks)
 {
@@ -240,8 +242,8 @@ static void add_peers(struct transport *t, struct transport_report *report, int 
         transport_add_pairs(t, way, report->node, &t->world, ranks);
 }
 
-/* Return the transport's communicator: the log's own, or another one referenced by
- * index. */
+/* Return the communicator of a transport: the log's main communicator, or another one
+ * that the transport refers to by index. */
 static const json_t *owner_of(const json_t *log, const json_t *way)
 {
     int64_t other = json_get_int(way, "other", -1);
@@ -329,7 +331,7 @@ static void release_report(struct transport_report *report)
     free(report->found);
 }
 
-/* Return the process's entry. A later report replaces its earlier one. */
+/* Return the process's entry. A later report replaces the process's earlier report. */
 static struct transport_report *
 report_of(struct transport *t, const struct transport_speaker *speaker, const json_t *log)
 {

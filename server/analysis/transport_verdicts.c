@@ -12,8 +12,8 @@
 #include "server/analysis/transport_findings.h"
 #include "server/finding/finding.h"
 
-/* Return true if another node lacks the finding's HCA. A channel over it then has no
- * peer, and this node is not at fault. */
+/* Return true if another node lacks the finding's HCA. A channel over that HCA then has
+ * no peer, so this node is not at fault. */
 static bool has_no_partner(const struct transport *t, int node, const json_t *what)
 {
     const char *device = json_get_str(what, "device", NULL);
@@ -66,8 +66,8 @@ static bool explain_by(const json_t *port, const char *hca, const char *name, ch
     return true;
 }
 
-/* Explain what NCCL_IB_HCA refers to (its first name is `name`), from the first node that
- * knows it. */
+/* Explain to what NCCL_IB_HCA refers, from the first node that knows `name`, the first
+ * name in NCCL_IB_HCA. */
 static void explain_hca(const struct transport *t, const char *hca, const char *name,
                         char *out, size_t size)
 {
@@ -77,7 +77,7 @@ static void explain_hca(const struct transport *t, const char *hca, const char *
                 return;
 }
 
-/* Append a finding's text, with an explanation of NCCL_IB_HCA if it needs one. */
+/* Append a finding's text, with an explanation of NCCL_IB_HCA if needed. */
 static void put_what(const struct transport *t, const json_t *what, struct buf *out)
 {
     const char *hca = json_get_str(what, "hca", NULL);
@@ -100,7 +100,7 @@ static void port_key(const json_t *port, char *out, size_t size)
              (int)json_get_int(port, "port", 1));
 }
 
-/* Return the number of nodes on which each port is active, keyed by port_key(). */
+/* Return the number of nodes on which each port is active. The key is port_key(). */
 static json_t *count_active(const struct transport *t)
 {
     json_t *counts = json_object(), *port;
@@ -117,8 +117,8 @@ static json_t *count_active(const struct transport *t)
     return counts;
 }
 
-/* Return true if a port is down but should be active, because the user named it or most
- * other nodes use it. Other ports may be unused. */
+/* Return true if a port is down but should be active, because the user named the port or
+ * most other nodes use it. Other ports may be unused. */
 static bool is_missed(const json_t *port, const char *hca, const json_t *active,
                       size_t n_nodes)
 {
@@ -156,8 +156,8 @@ static void check_ports(struct findings *findings, const json_t *folded)
 
 /* ---- Settings ---- */
 
-/* Return true if NCCL logs the variable when it reads it. NCCL does not log some
- * variables. */
+/* Return true if NCCL logs the variable when it reads the variable. NCCL does not log
+ * some variables. */
 static bool is_logged(const char *name)
 {
     static const char *const silent[] = {"NCCL_DEBUG", "NCCL_CONF",   "NCCL_NET",
@@ -174,8 +174,8 @@ static bool is_logged(const char *name)
     return strncmp(name, "NCCL_", 5) == 0;
 }
 
-/* Report variables that the log does not mention. If the log has no setting at all,
- * settings may not be logged. */
+/* Report variables that the log does not mention. A log without any setting proves
+ * nothing, because NCCL may not log settings. */
 static void check_unread(struct findings *findings, const json_t *folded)
 {
     json_t *settings = json_object_get(folded, "settings"), *value;
@@ -189,7 +189,7 @@ static void check_unread(struct findings *findings, const json_t *folded)
         if (!json_is_string(value) || !is_logged(name) || json_object_get(settings, name))
             continue;
         snprintf(text, sizeof(text),
-                 "%.200s=%.100s was set, and NCCL's log does not mention it", name,
+                 "%.200s=%.100s was set, but NCCL's log does not mention it", name,
                  json_string_value(value));
         transport_finding_of(findings, "setting", text);
     }
@@ -197,7 +197,7 @@ static void check_unread(struct findings *findings, const json_t *folded)
 
 /* ---- Odd nodes ---- */
 
-/* Return the network of most processes, such as "NET/IB"; NULL if most use sockets or
+/* Return the network of most processes, such as "NET/IB". NULL if most use sockets or
  * there is no majority. */
 static const char *usual_network(const struct transport *t, const size_t *order)
 {
@@ -284,7 +284,8 @@ static json_t *finding_verdict(const struct findings *findings,
     return finding_end(&finding, MESSAGE_WAY_FINDING, findings->input->mark);
 }
 
-/* Sort causes first and consequences last; otherwise keep the order. */
+/* Return the position of a finding: causes come first and consequences last. Findings
+ * with the same position keep their order. */
 static int order_of(const struct transport_finding *one)
 {
     const char *about = json_get_str(one->what, "about", "");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trend.c - changes of a figure over time */
+/* trend.c - finds changes of a figure over time */
 #include "server/analysis/trend.h"
 
 #include <math.h>
@@ -14,31 +14,31 @@
 #include "server/finding/finding.h"
 #include "server/store/store_trends.h"
 
-/* Columns of a row in the window. */
+/* Indexes of the columns of a row in the window. */
 enum { AT_SERIES, AT_VALUE, AT_RUN, AT_CREATED, AT_VERSIONS };
 
-/* A series on the page; its runs are oldest first. */
+/* A series on the page, with its runs ordered from oldest to newest. */
 struct history {
     json_int_t series;
-    const json_t **rows; /* rows of the window */
+    const json_t **rows; /* the series' rows of the window */
     double *levels;      /* logarithms of the rows' values */
     size_t n;
     struct change_point found[CHANGE_POINTS_MAX];
     int n_found;
-    double p; /* under no change */
+    double p; /* probability of such levels if nothing changed */
 };
 
 struct trend {
     const struct trend_figure *figure;
-    double margin; /* a logarithm */
+    double margin; /* margin as a logarithm */
     double level;  /* false discovery rate */
     const json_t *texts;
     struct history *histories;
     size_t n;
-    const json_t *rows[STORE_TREND_WINDOW]; /* of all histories */
+    const json_t *rows[STORE_TREND_WINDOW]; /* storage for the rows of all histories */
     double levels[STORE_TREND_WINDOW];
     size_t n_judged; /* histories with enough runs */
-    double p_max;    /* a history with a greater p may show a change by chance */
+    double p_max;    /* changes of a history with a greater p may be due to chance */
     json_t *out;
 };
 
@@ -75,8 +75,8 @@ static json_t *versions_of(const struct trend *trend, const json_t *row)
     return json_parse(text, strlen(text), NULL);
 }
 
-/* Return {name: [before, since]} for versions that differ between two rows; null if
- * unknown. */
+/* Return {name: [before, since]} for versions that differ between two rows. An unknown
+ * version is null. */
 static json_t *differing_versions(const struct trend *trend, const json_t *row_before,
                                   const json_t *row_since)
 {
@@ -104,7 +104,7 @@ static const char *text_or_none(const json_t *value)
     return json_is_string(value) ? json_string_value(value) : "none";
 }
 
-/* Set "$versions", such as "nccl 2.27.3, was 2.26.2; cuda 13.0, was 12.8". */
+/* Set "$versions", as in "nccl 2.27.3, was 2.26.2; cuda 13.0, was 12.8". */
 static void set_versions(struct finding *finding, const json_t *versions)
 {
     json_t *list = json_array(), *pair;
@@ -137,7 +137,7 @@ static bool is_better(const struct trend *trend, double change)
     return (change > 0) == band_higher_is_better(trend->figure->band);
 }
 
-/* point: the change, or NULL for none. */
+/* Add the verdict of a series. point: the change, or NULL for none. */
 static void add_verdict(const struct trend *trend, const struct history *history,
                         const struct change_point *point, enum message_id message,
                         struct finding *finding)
@@ -169,7 +169,7 @@ static const struct change_point *strongest(const struct history *history)
     return most;
 }
 
-/* The sentence alone uses these members; the evidence does not include them. */
+/* Add members for the sentence, which are not part of the evidence. */
 static void put_change(const struct trend *trend, const struct history *history,
                        const struct level_split *split, struct finding *finding)
 {
@@ -200,7 +200,8 @@ static json_t *side_json(double level, size_t runs)
     return json_pack("{s:f, s:I}", "level", exp(level), "runs", (json_int_t)runs);
 }
 
-/* Versions are named only if they changed in the range of the change. */
+/* Add a verdict about a change. Versions are named only if they changed within the
+ * possible range of the change. */
 static void add_change(const struct trend *trend, const struct history *history,
                        const struct change_point *point)
 {
@@ -251,9 +252,9 @@ static bool is_known(const struct trend *trend, json_int_t series)
     return false;
 }
 
-/* Collect the series' rows from the window, which is newest first. A value of 0, such as
- * a single rank's bus bandwidth, has no logarithm and is skipped. Returns the number of
- * rows. */
+/* Collect the series' rows from the window, which is ordered from newest to oldest. A
+ * value of 0, such as a single rank's bus bandwidth, has no logarithm and is skipped.
+ * Return the number of rows. */
 static size_t gather(struct history *history, const json_t *window)
 {
     for (size_t i = json_array_size(window); i-- > 0;) {
@@ -294,7 +295,7 @@ static void read_histories(struct trend *trend, const json_t *points,
     }
 }
 
-/* With many series, a page shows some changes by chance, so limit p. */
+/* Limit p. With many series, a page would show some changes by chance. */
 static void control_false_discoveries(struct trend *trend)
 {
     double *p = memory_zeroed(trend->n + 1, sizeof(*p), "a trend");

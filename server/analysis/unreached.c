@@ -14,12 +14,11 @@ static const struct {
     const char *over, *what, *command;
 } uses[] = {
     {"ranks", "where its ranks listen",
-     "ringbench-agent --advertise ADDRESS there, one that all nodes reach; or have "
-     "firewalls let TCP pass between the nodes, to any port"},
+     "start ringbench-agent with --advertise ADDRESS on this node, an address that all "
+     "nodes can reach; or allow TCP between the nodes on all ports in firewalls"},
     {"nccl", "where NCCL will listen",
-     "\"env\": {\"NCCL_SOCKET_IFNAME\": \"=NAME\"} in the run, NAME being of an "
-     "interface "
-     "that all nodes reach; or have firewalls let TCP pass there"},
+     "\"env\": {\"NCCL_SOCKET_IFNAME\": \"=NAME\"} in the run, where NAME is an "
+     "interface that all nodes can reach; or allow TCP over that interface in firewalls"},
 };
 
 static const char *text_of(const json_t *way, const char *key)
@@ -46,8 +45,8 @@ bool unreached_add(json_t *ways, json_t *way)
 
 /* ---- Nodes to name ---- */
 
-/* Find the node that most often is this end of a failed path. Return the number of
- * paths. */
+/* Find the node that is most often at this end of a failed path. Return the number of
+ * these paths. */
 static json_int_t most_common(const json_t *ways, const char *end, const char **node)
 {
     json_t *counts = json_object();
@@ -66,8 +65,8 @@ static json_int_t most_common(const json_t *ways, const char *end, const char **
     return most;
 }
 
-/* Move the paths with a node at this end to another list, and set "node" in them. Return
- * their number. */
+/* Move the paths with a node at this end to another list, and set "node" in each path.
+ * Return the number of paths. */
 static size_t move(json_t *from, json_t *to, const char *end, const char *node)
 {
     json_t *rest = json_array(), *way;
@@ -91,7 +90,8 @@ static size_t move(json_t *from, json_t *to, const char *end, const char *node)
 
 /* ---- Reporting ---- */
 
-/* Return a check for n paths from `first` on, which share one end. */
+/* Return a check for n paths from index `first` on. These paths have one end in common.
+ * */
 static json_t *check_json(const json_t *ways, size_t first, size_t n, const char *end)
 {
     const json_t *way = json_array_get(ways, first);

@@ -309,7 +309,7 @@ TEST(a_metric_holds_for_every_case_and_rank)
         {6, "\"metric\":\"loss\",\"use\":\"min\",\"min\":1", "pass", "min loss is 1"},
         {6, "\"metric\":\"loss\",\"use\":\"mean\",\"min\":3", "fail", "mean loss is 2"},
         {6, "\"metric\":\"lost\",\"max\":3", "not_evaluated", "reported no figure lost"},
-        {3, "\"metric\":\"loss\",\"max\":3", "not_evaluated", "1 of 2 cases have no"},
+        {3, "\"metric\":\"loss\",\"max\":3", "not_evaluated", "1 of 2 cases reported no"},
         {7, "\"metric\":\"loss\",\"max\":3", "not_evaluated", "1 of the values of loss"},
         {7, "\"metric\":\"loss\",\"max\":1", "fail", "loss is 2 nats"},
     };

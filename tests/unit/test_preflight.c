@@ -208,8 +208,8 @@ TEST(gpus_that_the_agent_cannot_use_are_found)
         }
     assert_found(judge(&node, 1), "gpus",
                  "the agent can use 1 of the 2 GPUs on the bus (CUDA_VISIBLE_DEVICES=0)",
-                 "give the agent all GPUs of the node: no CUDA_VISIBLE_DEVICES of one's "
-                 "own; srun --gpus-per-node=N --gpu-bind=none in a Slurm job; docker run "
+                 "give the agent all GPUs of the node: unset CUDA_VISIBLE_DEVICES; "
+                 "srun --gpus-per-node=N --gpu-bind=none in a Slurm job; docker run "
                  "--gpus all");
 }
 

@@ -367,7 +367,7 @@ TEST(settings_without_effect_are_told)
          "default 4. "
          "on "
          "node-1",
-         "setting: NCCL_IB_GID_INDEX=3 was set, and NCCL's log does not mention it"}};
+         "setting: NCCL_IB_GID_INDEX=3 was set, but NCCL's log does not mention it"}};
 
     check(&example);
 }
@@ -465,8 +465,8 @@ TEST(what_a_process_tells_last_counts)
                         is_placed ? "ways: mlx5_0, GPUDirect, 2"
                                   : "ways: NCCL uses InfiniBand mlx5_0, "
                                     "GPUDirect, 2 channels; no transport between node-1 "
-                                    "and another node is known (4 lines of it not "
-                                    "understood)"});
+                                    "and another node is known (4 lines of the log "
+                                    "were not understood)"});
         assert_int_equal(json_get_int(json_object_get(folded, "unread"), "lines", 0), 4);
         json_decref(folded);
         transport_destroy(transport);
