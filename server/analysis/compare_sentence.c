@@ -134,7 +134,8 @@ static json_t *states_text(const struct compare *compare, const struct compare_b
     return text;
 }
 
-/* For an interval beyond a factor of two, factors are clearer than percentages. */
+/* Describe the noise. For an interval beyond a factor of two, factors are clearer than
+ * percentages. */
 static json_t *noise_text(const struct compare *compare, const struct compare_band *band,
                           const json_t *words)
 {

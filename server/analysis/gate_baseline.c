@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gate_baseline.c - the check that compares a run with its baseline */
+/* gate_baseline.c - checks a run by comparing it with its baseline */
 #include <string.h>
 
 #include "common/base/json_util.h"

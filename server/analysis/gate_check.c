@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gate_check.c - helpers for the checks of a run */
+/* gate_check.c - provides helpers for the checks of a run */
 #include "server/analysis/gate_check.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gate_check.h - helpers for the checks of a run, shared by the gate_*.c files */
+/* gate_check.h - provides helpers for the checks of a run, shared by the gate_*.c files
+ */
 #ifndef RINGBENCH_SERVER_ANALYSIS_GATE_CHECK_H
 #define RINGBENCH_SERVER_ANALYSIS_GATE_CHECK_H
 

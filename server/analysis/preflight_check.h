@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* preflight_check.h - the table of preflight checks */
+/* preflight_check.h - declares the table of preflight checks */
 #ifndef RINGBENCH_SERVER_ANALYSIS_PREFLIGHT_CHECK_H
 #define RINGBENCH_SERVER_ANALYSIS_PREFLIGHT_CHECK_H
 

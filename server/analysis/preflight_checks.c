@@ -36,7 +36,8 @@ static const char *which(const json_t *device, bool is_gpu)
     return is_gpu ? place_of(device) : name_of(device);
 }
 
-/* An idle GPU lowers its link's speed, but not its number of lanes. */
+/* Check a device's PCIe link. An idle GPU lowers its link's speed, but not its number of
+ * lanes. */
 static void look_at_link(const json_t *device, bool is_gpu,
                          struct preflight_result *result)
 {
@@ -347,7 +348,8 @@ static const struct preflight_common of_nccl[] = {
     {NULL, NULL},
 };
 
-/* An older driver is sufficient within the same major version of CUDA. */
+/* Check the versions of CUDA. An older driver is sufficient within the same major version
+ * of CUDA. */
 static void look_at_cuda(const struct preflight_node *node,
                          const struct preflight_use *use, struct preflight_result *result)
 {
@@ -485,7 +487,7 @@ const struct preflight_check preflight_checks[] = {
     {"iommu", "warn", PREFLIGHT_NCCL, "iommu=pt on the kernel's command line", .value = {"iommu", PREFLIGHT_BEGINS_NOT, .text = "DMA", .applies = has_peers, .sentence = "the IOMMU translates traffic between devices ({value})"}},
     {"peermem", "warn", PREFLIGHT_NCCL, "modprobe nvidia_peermem", .look = look_at_peermem},
     {"memlock", "error", PREFLIGHT_NCCL, "LimitMEMLOCK=infinity in the agent's unit, or docker run --ulimit memlock=-1", .value = {"limits.memlock_bytes", PREFLIGHT_AT_LEAST, MEMLOCK_LEAST, .applies = has_active_port, .sentence = "only {value:bytes} of memory may be locked, and RDMA locks its memory"}},
-    {"shm", "error", PREFLIGHT_NCCL, "mount -o remount,size=50% /dev/shm, or docker run --shm-size=16g", .value = {"limits.shm_bytes", PREFLIGHT_AT_LEAST, SHM_LEAST, .sentence = "/dev/shm has only {value:bytes}, and a node's ranks exchange data in it"}},
+    {"shm", "error", PREFLIGHT_NCCL, "mount -o remount,size=50% /dev/shm, or docker run --shm-size=16g", .value = {"limits.shm_bytes", PREFLIGHT_AT_LEAST, SHM_LEAST, .sentence = "/dev/shm has only {value:bytes}, but a node's ranks exchange data there"}},
     {"open_files", "error", PREFLIGHT_HOST | PREFLIGHT_NCCL, "LimitNOFILE=1048576 in the agent's unit, or ulimit -Hn 1048576 before it starts", .value = {"limits.open_files", PREFLIGHT_AT_LEAST, FILES_LEAST, .sentence = "a process may open only {value} files"}},
     {"cgroup", "warn", PREFLIGHT_HOST | PREFLIGHT_NCCL, "give the job or container all CPUs of the node", .look = look_at_cgroup},
     {"governor", "warn", PREFLIGHT_NCCL, "cpupower frequency-set -g performance", .value = {"governor", PREFLIGHT_IS, .text = "performance", .sentence = "the CPUs' governor is {value}"}},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* preflight_network.c - checks of a node's RDMA ports, GIDs and interfaces. NCCL's user
+/* preflight_network.c - checks a node's RDMA ports, GIDs and interfaces. NCCL's user
  * guide, "Environment Variables", describes how NCCL uses them. */
 #include <stdio.h>
 #include <string.h>
@@ -262,6 +262,7 @@ void preflight_look_at_choice(const struct preflight_node *node,
              where);
     else if (taken && outside && is_local(node, taken))
         find(result, outside,
-             "NCCL uses %.40s for its sockets, which does not leave the node",
+             "NCCL uses %.40s for its sockets, but this interface does not lead to other "
+             "nodes",
              json_get_str(taken, "interface", "?"));
 }

@@ -6,14 +6,15 @@
 #include "server/analysis/transport.h"
 
 /* Return the documented kind of an interface for sockets, as in docs/reference/api.md.
- * The kind comes from the inventory, or else from the interface's name. Static. */
+ * The kind comes from the inventory, or else from the interface's name. The text is
+ * static. */
 const char *transport_net_kind(const struct transport_node *node, const char *name);
 
 /* Return the documented kind of a transport's RDMA device, from NCCL's log or else from
- * the inventory. Static. */
+ * the inventory. The text is static. */
 const char *transport_rdma_kind(const struct transport_node *node, const json_t *way);
 
-/* Return a kind's display name. Static. */
+/* Return a kind's display name. The text is static. */
 const char *transport_kind_text(const char *kind);
 
 /* Return a kind's index in the list of kinds, which is ordered from fastest to slowest.
@@ -21,7 +22,7 @@ const char *transport_kind_text(const char *kind);
 int transport_kind_place(const char *kind);
 
 /* Return the documented kind of a transport of the host backend, or NULL for a transport
- * of NCCL. Static. */
+ * of NCCL. The text is static. */
 const char *transport_host_kind(const struct transport_node *node, const json_t *way);
 
 /* Return a new string such as "sockets over Ethernet eth0, 4 per pair of ranks", or NULL

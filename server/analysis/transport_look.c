@@ -498,7 +498,8 @@ static void check_interface(struct look *look, const char *name, const char *add
 
     if (why)
         found(look, "interface", NULL,
-              "NCCL uses %s for %s, which is %s: select another with NCCL_SOCKET_IFNAME",
+              "NCCL uses %s for %s, which is %s: select another interface with "
+              "NCCL_SOCKET_IFNAME",
               name, what_for, why);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* messages.c - the table of verdict sentences */
+/* messages.c - defines the table of verdict sentences */
 #include "server/finding/messages.h"
 
 /* ---- Parts that several sentences share ---- */
@@ -16,7 +16,7 @@
     "[{failed?}; {failed} of {$groups} measurements failed]"                             \
     "[; {$missing:names 1 of $n_missing} {$n_missing:was/were} not measured]"
 #define NONE_SLOW                                                                        \
-    "none stands out; the largest deviation is {largest_deviation:.1%}"                  \
+    "no node, link or rack stands out; the largest deviation is {largest_deviation:.1%}" \
     "[{$has_met_all?}|; a slow link that was not measured would not show]; if a "        \
     "larger group is slow, its nodes are slow only together, for example in a full "     \
     "rail" GAPS

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* messages.h - all verdict sentences, one row each in messages.inc
+/* messages.h - declares all verdict sentences, one row each in messages.inc
  *
  * A template (template.h) refers to members of the verdict's evidence. Members that begin
  * with '$' are available only to the sentence. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* verdict.h - the server's conclusions about measurements
+/* verdict.h - builds and reads verdicts, the server's conclusions about measurements
  *
  * A verdict is the same object wherever it appears, so that curl, the web page and
  * reports show the same sentence. kinds.inc lists the answers for each kind;

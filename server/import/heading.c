@@ -56,7 +56,7 @@ static const char *undecorated(const char *line)
     return line + strspn(line, "=-*#>+~$ \t");
 }
 
-/* A title is decorated, or ends with a colon. */
+/* True if the line is a title: it is decorated, or ends with a colon. */
 static bool is_title(const char *line, bool *is_decorated)
 {
     size_t len = strlen(line);

@@ -87,8 +87,8 @@ struct import_table {
     int listed;     /* ranks in all lists together */
     int ends; /* number of closing lines; several worlds may print at the same time */
     char worlds_on[2 * IMPORT_NAME_SIZE]; /* names of nodes with a rank 0 */
-    int groups;                           /* groups that measured at the same time */
-    long settings[IMPORT_SETTINGS];       /* by import_settings */
+    int groups;                     /* number of groups that measured at the same time */
+    long settings[IMPORT_SETTINGS]; /* by import_settings */
     struct import_row *rows;
     size_t n_rows, rows_capacity;
     size_t n_unread; /* lines of the table that could not be read */
@@ -131,7 +131,7 @@ int import_settle(struct import *import, const struct import_hints *hints,
 /* True if two tables have the same settings: they are repeats. */
 bool import_alike(const struct import_table *a, const struct import_table *b);
 
-/* "nccl-tests", "rccl-tests" or "osu". Static. */
+/* "nccl-tests", "rccl-tests" or "osu". The text is static. */
 const char *import_source(const struct import_table *table);
 
 #endif

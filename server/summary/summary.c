@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* summary.c - the parts of a run's summary that need neither results nor the database */
+/* summary.c - computes the parts of a run's summary that need neither results nor the
+ * database */
 #include "server/summary/summary.h"
 
 #include <stdlib.h>

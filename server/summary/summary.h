@@ -52,8 +52,8 @@ struct summary_point {
     bool has_interval;
     struct summary_spread interval; /* extremes over the rows' confidence intervals */
     struct summary_choice
-        choices[SUMMARY_CHOICES]; /* the first to appear; the remaining rows have other or
-                                     unknown choices */
+        choices[SUMMARY_CHOICES]; /* the first that appeared; the remaining rows have
+                                     other or unknown choices */
     uint32_t n_choices;
     char *reason; /* reason of the first skipped row, or NULL */
 };

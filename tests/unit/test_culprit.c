@@ -466,7 +466,8 @@ TEST(the_sentence_says_what_is_slow_and_what_is_not)
 {
     struct fault fault = fault_of(16);
 
-    assert_sentence(&fault, "none", "none stands out; the largest deviation is ");
+    assert_sentence(&fault, "none",
+                    "no node, link or rack stands out; the largest deviation is ");
     fault.factor = 0.5;
     fault.node = 5;
     assert_sentence(&fault, "slow_node", "n5 is slow with 15 of 15 partners (2");

@@ -330,7 +330,8 @@ TEST(the_interface_is_the_one_that_nccl_takes)
     static const struct {
         const char *asked, *names;
     } cases[] = {
-        {"docker", "NCCL uses docker0 for its sockets, which does not leave the node"},
+        {"docker", "NCCL uses docker0 for its sockets, but this interface does not lead "
+                   "to other nodes"},
         {"=lo", "NCCL lo"},
         {"^ens", "NCCL docker0"},
         {"=ens", "NCCL_SOCKET_IFNAME==ens names no interface with an address"},
