@@ -61,7 +61,7 @@ TEST(the_ranks_nodes_are_read)
     assert_string_equal(file->nodes[3], "c");
     case_file_destroy(file);
     assert_null(parse_with("placed", "[[\"a\",1],[\"b\",2]]", false, &err));
-    assert_string_equal(err.text, "case: placed has 3 of 4 ranks");
+    assert_string_equal(err.text, "case: placed lists 3 of 4 ranks");
     assert_null(parse_with("placed", "[[\"a\",1],[\"b\",4]]", false, &err));
     assert_string_equal(err.text, "case: placed[1] must be a node's name and how many of "
                                   "the 4 ranks run there");

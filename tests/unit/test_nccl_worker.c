@@ -299,13 +299,13 @@ TEST(options_that_cannot_be_had_end_the_case)
                   "failed");
     check_refused("\"nccl\":{\"stream\":\"fast\"}", "devices=4", "bad_case",
                   "/nccl/stream own, null");
-    check_refused("\"nccl\":{\"cta_policy\":\"zero\"}", "devices=4,nccl=22707",
-                  "unsupported",
-                  "cta_policy: NCCL 2.27.7 does not have this policy; 2.28 or newer is "
-                  "needed");
+    check_refused(
+        "\"nccl\":{\"cta_policy\":\"zero\"}", "devices=4,nccl=22707", "unsupported",
+        "cta_policy: NCCL 2.27.7 does not support this policy; 2.28 or newer is "
+        "needed");
     setenv("RINGBENCH_NCCL_LIB", EMULATED_NCCL_OLD, 1);
     check_refused("\"nccl\":{\"registration\":\"local\"}", "devices=4", "unsupported",
-                  "registration local: this NCCL has no ncclCommRegister");
+                  "registration local: this NCCL lacks ncclCommRegister");
     check_refused("\"nccl\":{\"cta_policy\":\"efficiency\"}", "devices=4", "unsupported",
                   "cta_policy: NCCL 2.18.5 2.27");
     setenv("RINGBENCH_NCCL_LIB", EMULATED_NCCL, 1);

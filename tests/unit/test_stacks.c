@@ -230,7 +230,7 @@ TEST_WITH(set_up_stuck, tear_down_stuck, many_threads_are_told_up_to_a_limit)
         told++;
     }
     assert_int_equal(told, STACKS_THREADS_MAX);
-    assert_non_null(strstr(text, " more threads are left out\nstack: end\n"));
+    assert_non_null(strstr(text, " more threads are not shown\nstack: end\n"));
     close(stuck->pipe[1]);
     for (size_t i = 0; i < STACKS_THREADS_MAX; i++)
         pthread_join(threads[i], NULL);

@@ -7,11 +7,12 @@
 
 #include "common/base/error.h"
 
-/* Bind this thread and its later children to CPUs like "0,2-3"; NULL: no change. Call
- * before other threads start. */
+/* Bind this thread, and the threads that it creates later, to a CPU list such as "0,2-3".
+ * NULL changes nothing. Call before other threads start. */
 int affinity_apply(const char *cpus, struct error *err);
 
-/* True if the agent assigned CPUs. Then no two ranks of this host share a core. */
+/* True if the agent assigned CPUs. In that case no two ranks of this host share a core.
+ */
 bool affinity_is_given(void);
 
 /* The assigned CPUs (RINGBENCH_CPUS), or NULL. */

@@ -11,8 +11,9 @@
 
 #define PYTHON "/lib/python3*/{site,dist}-packages/{nvidia/*/lib,torch/lib}"
 
-/* Glob patterns of folders, below the path in a variable or, with NULL, absolute. The
- * environment's choices come first. */
+/* Glob patterns of folders that may contain libraries. With a variable, the pattern
+ * follows the variable's value; with NULL, the pattern is an absolute path. Folders that
+ * the environment selects come first. */
 static const struct place {
     const char *variable, *folders;
 } places[] = {
@@ -139,8 +140,8 @@ int shared_object_bind(void *handle, const struct shared_symbol *symbols, size_t
     for (size_t i = 0; i < n; i++) {
         void *address = find(handle, &symbols[i]);
         if (!address && !symbols[i].is_optional) {
-            return error_set(err, ERROR_UNSUPPORTED, "the library has no function %s",
-                             symbols[i].name);
+            return error_set(err, ERROR_UNSUPPORTED,
+                             "the library does not export function %s", symbols[i].name);
         }
         /* POSIX's dlsym implies that function and data pointers have the same size. */
         memcpy((char *)table + symbols[i].offset, &address, sizeof(address));

@@ -10,29 +10,31 @@
 
 struct shared_symbol {
     const char *name;
-    size_t offset; /* of the pointer in the table */
+    size_t offset; /* offset of the function pointer in the table */
     bool is_optional;
     const char *instead; /* an alternative name; NULL: none */
 };
 
-/* Check a loaded library: 0 to accept it, or -1 with a reason that names it. */
+/* Check a loaded library. Return 0 to accept it, or -1 with an error that names the
+ * library. */
 typedef int shared_object_check(void *handle, void *arg, struct error *err);
 
 /* Load the first library of `names` (ends with NULL) that exists and passes the check
- * (may be NULL). Searches the loader's paths, then those of toolkits, conda and Python
- * packages. `override`, unless NULL or "", is the only file tried. On failure returns
- * NULL with a reason that names all attempts.
+ * (may be NULL). Search the loader's paths, then the paths of toolkits, conda and Python
+ * packages. If `override` is neither NULL nor "", try only that file. On failure return
+ * NULL with an error that lists all attempts.
  *
- * A library stays loaded until the process ends, also a refused one: libraries with their
- * own threads cannot be unloaded. */
+ * Every loaded library stays loaded until the process ends, even if the check refused it.
+ * Libraries with their own threads cannot be unloaded. */
 void *shared_object_open(const char *override, const char *const *names,
                          shared_object_check *check, void *arg, struct error *err);
 
-/* Store the functions' addresses in *table. Missing optional ones are NULL. */
+/* Store the functions' addresses in *table. The address of a missing optional function is
+ * NULL. */
 int shared_object_bind(void *handle, const struct shared_symbol *symbols, size_t n,
                        void *table, struct error *err);
 
-/* The file that contains the function at `address`; "" if not known. */
+/* Path of the file that contains the function at `address`; "" if not known. */
 const char *shared_object_path(const void *address);
 
 #endif

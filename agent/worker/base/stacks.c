@@ -36,12 +36,12 @@ enum answer_state {
 
 struct answer {
     atomic_int state, tid;
-    uintptr_t at; /* interrupted instruction; 0: not known */
+    uintptr_t at; /* address of the interrupted instruction; 0: not known */
     int n;
     void *frames[STACKS_FRAMES_MAX];
 };
 
-/* Global, because a signal handler has no argument of its own. */
+/* Global, because a signal handler receives no user argument. */
 static struct {
     sem_t requests;
     struct answer answers[STACKS_THREADS_MAX];
@@ -107,7 +107,7 @@ __attribute__((format(printf, 1, 2))) static void print(const char *format, ...)
     len = strlen(line);
     line[len] = '\n';
     if (write(STDERR_FILENO, line, len + 1) < 0)
-        return; /* there is no other place to report this */
+        return; /* a failed write cannot be reported anywhere else */
 }
 
 /* The first line of a thread's file in /proc; "" if there is none. */
@@ -139,7 +139,8 @@ static char state_of(int tid)
 
 /* ---- Query the threads ---- */
 
-/* An entry that a thread may still write for an earlier request is not reused. */
+/* Return an unused entry. An entry that a thread may still fill for an earlier request is
+ * in use. */
 static struct answer *free_answer(void)
 {
     for (size_t i = 0; i < STACKS_THREADS_MAX; i++)
@@ -222,8 +223,8 @@ static void print_frames(const struct answer *answer)
     int first = first_frame(answer);
 
     for (int i = first; i < answer->n; i++) {
-        /* A caller's frame holds the return address, which may be in the next function.
-         */
+        /* A caller's frame holds the return address. If the call ends its function, the
+         * return address lies in the next function. */
         uintptr_t back = i > first ? 1 : 0;
         struct symbol symbol;
         char name[112];
@@ -286,7 +287,7 @@ static void print_all(void)
         }
     }
     if (threads > printed)
-        print("%zu more threads are left out", threads - printed);
+        print("%zu more threads are not shown", threads - printed);
     print("end");
 }
 
@@ -317,7 +318,7 @@ static int start_thread(void)
         return status;
     pthread_setname_np(thread, "stacks");
     pthread_detach(thread);
-    /* Block it here, so that only that thread receives it. */
+    /* Block SIGUSR2 in this thread, so that only the new thread receives it. */
     return pthread_sigmask(SIG_BLOCK, &request, NULL);
 }
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stacks.h - print the stacks of all threads of this process on SIGUSR2, to stderr
+/* stacks.h - print the stacks of all threads of this process to stderr on SIGUSR2
  *
  * A separate thread waits for SIGUSR2, because the main thread may hang where it handles
- * no signal. It sends all other threads a real-time signal. The signal's handler stores
- * the addresses of the thread's frames; the separate thread looks up their names. Neither
- * allocates memory or takes the dynamic linker's lock, which a hanging thread may hold.
- * Exported functions have names, others are "?". The main thread is printed first:
+ * no signal. The separate thread sends a real-time signal to all other threads. Each
+ * thread's signal handler stores the addresses of its frames, and the separate thread
+ * looks up their names. Neither allocates memory nor takes the dynamic linker's lock,
+ * which a hanging thread may hold. Functions that are not exported appear as "?". The
+ * main thread is printed first:
+ *
  *
  *     stack: 3 threads of process 4711
  *     stack: thread 4711 (main), state S
@@ -15,8 +17,7 @@
  *     stack: thread 4713 (progress), state D
  *     stack:   no answer in 1000 ms, in nfs_wait_on_request
  *     ...
- *     stack: end
- */
+ *     stack: end */
 #ifndef RINGBENCH_WORKER_BASE_STACKS_H
 #define RINGBENCH_WORKER_BASE_STACKS_H
 
@@ -29,7 +30,8 @@
  * thread and its later children. Stays active until the process ends. */
 int stacks_start(struct error *err);
 
-/* The signal that queries a thread. Threads must not block it. */
+/* The real-time signal that makes a thread store its stack. Threads must not block this
+ * signal. */
 int stacks_signal(void);
 
 #endif

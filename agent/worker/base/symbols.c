@@ -70,7 +70,8 @@ static bool covers(const ElfW(Sym) * entry, uintptr_t offset)
            offset >= entry->st_value && offset - entry->st_value < entry->st_size;
 }
 
-/* If a function has several names, its callers use the one without underscores. */
+/* If several names belong to a function, prefer the one that its callers use, without a
+ * leading underscore. */
 static void find_name(const struct tables *tables, struct symbol *symbol)
 {
     for (size_t i = 0; tables->symbols && tables->names && i < tables->n; i++) {

@@ -2,8 +2,8 @@
 /* symbols.h - find the exported function and the file of an address
  *
  * dladdr and backtrace_symbols_fd wait for the dynamic linker's lock, which a thread that
- * hangs in dlopen holds. This reads the same tables without that lock and allocates no
- * memory. */
+ * hangs in dlopen holds. symbol_find() reads the same tables without that lock and
+ * allocates no memory. */
 #ifndef RINGBENCH_WORKER_BASE_SYMBOLS_H
 #define RINGBENCH_WORKER_BASE_SYMBOLS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* arrival.c - how late each rank arrives at calls behind a barrier */
+/* arrival.c - compute how late each rank arrives at calls that follow a barrier */
 #include "agent/worker/bench/arrival.h"
 
 #include <assert.h>
@@ -15,8 +15,8 @@
 #include "common/base/memory.h"
 #include "common/base/order_stat.h"
 
-/* The ranks that read the same clock, with the latest entry and the earliest exit at each
- * barrier. */
+/* Ranks that read the same clock. Each edge combines their times at one barrier: the
+ * latest entry and the earliest exit. */
 struct machine {
     uint64_t clock;
     struct arrival edge[ARRIVALS_MAX];
@@ -27,7 +27,7 @@ struct machine {
 struct machines {
     struct machine *list;
     int n;
-    int *of; /* by rank */
+    int *of; /* index in `list` of each rank's machine */
 };
 
 void arrivals_init(struct arrivals *arrivals)
@@ -56,8 +56,8 @@ size_t arrivals_bytes(int64_t n)
 
 /* ---- Clocks ---- */
 
-/* The machine with this clock, or a new one. The previous rank's is tried first:
- * neighbors usually share a host. */
+/* Return the index of the machine with this rank's clock; add the machine if it is new.
+ * Try the previous rank's machine first, because neighbors usually share a host. */
 static int find_machine(struct machines *machines, int rank,
                         const struct arrivals *arrivals)
 {
@@ -105,7 +105,8 @@ static void find_offset(const struct machine *first, int64_t n, struct machine *
     machine->error_ns = fabs((double)(high - low)) / 2;
 }
 
-/* Fill in the offsets. Returns the largest uncertainty between two machines, in us. */
+/* Fill in the machines' clock offsets. Returns the largest uncertainty between two
+ * machines, in us. */
 static double compare_clocks(struct machines *machines, int64_t n)
 {
     double worst = 0, second = 0;
@@ -124,14 +125,15 @@ static double compare_clocks(struct machines *machines, int64_t n)
 /* ---- Arrivals ---- */
 
 /* The rank's arrival on its machine's clock, minus its delay in leaving the barrier.
- * Ranks that share cores leave it one after another; that is scheduling, not lateness. */
+ * Ranks that share cores leave a barrier one after another. That delay comes from
+ * scheduling and is not lateness. */
 static int64_t came_ns(const struct machine *machine, const struct arrivals *rank,
                        int64_t i)
 {
     return rank->of[i].came_ns - (rank->of[i].out_ns - machine->edge[i].out_ns);
 }
 
-/* Fill late_us[rank * calls + i] for call i. scratch holds n values. */
+/* Fill late_us[rank * calls + i] for call i. scratch: room for n values. */
 static void add_call(const struct machines *machines, const struct arrivals *ranks, int n,
                      int64_t i, double *late_us, double *scratch)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* arrival.h - how late each rank arrives at calls behind a barrier, from unsynchronized
- * clocks
+/* arrival.h - compute how late each rank arrives at calls that follow a barrier, from
+ * unsynchronized clocks
  *
  * No rank leaves a barrier before all ranks have entered it. Each barrier therefore
  * bounds the offset between two clocks: A's entry minus B's exit is the lower bound, and
@@ -15,12 +15,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ARRIVALS_MAX 32 /* recorded calls of a row: its first */
+#define ARRIVALS_MAX 32 /* number of calls recorded per row, starting with the first */
 
 /* One rank's times at one call, in nanoseconds of its own clock. */
 struct arrival {
     int64_t in_ns, out_ns; /* entered and left the barrier */
-    int64_t came_ns;       /* about to call */
+    int64_t came_ns;       /* time just before the call */
 };
 
 /* One rank's arrivals, as ranks exchange them. */
@@ -33,17 +33,17 @@ struct arrivals {
 /* Start empty, with this process's clock. */
 void arrivals_init(struct arrivals *arrivals);
 
-/* Record a call; ignored after ARRIVALS_MAX. */
+/* Record a call. After ARRIVALS_MAX calls, further calls are ignored. */
 void arrivals_add(struct arrivals *arrivals, struct arrival arrival);
 
-/* Bytes of a struct arrivals with its first n records. */
+/* Size in bytes of a struct arrivals that contains n records. */
 size_t arrivals_bytes(int64_t n);
 
-/* late_us[rank]: the rank's arrival minus the median rank's, as the median over the
- * calls. The time that a rank left the barrier after the first rank of its host is
- * subtracted. With an even number of ranks the earlier of the middle two is the median.
- * error_us: the uncertainty from the clock offsets. n >= 1 ranks; each with the same
- * number of records, at least one. */
+/* late_us[rank]: the rank's arrival minus the median rank's arrival, as the median over
+ * the calls. Each arrival excludes the rank's delay in leaving the barrier after the
+ * first rank of its host. With an even number of ranks, the median rank is the earlier of
+ * the middle two. error_us: the uncertainty from the clock offsets. There are n >= 1
+ * ranks with the same number of records, at least one. */
 void arrivals_late_us(const struct arrivals *ranks, int n, double *late_us,
                       double *error_us);
 

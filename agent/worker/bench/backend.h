@@ -21,7 +21,7 @@
 #include "common/spec/collective.h"
 #include "common/spec/traffic.h"
 
-struct backend_comm; /* each backend's own */
+struct backend_comm; /* defined by each backend */
 struct case_file;
 struct arrival;
 struct timed;
@@ -127,8 +127,8 @@ struct backend_wrong {
 /* The four tables that follow are optional. A table that is present defines all of its
  * functions. */
 
-/* Generate and compare data on the device. A function returns 1 if the device cannot; the
- * host then does it through write and read. */
+/* Generate and compare data on the device. A function returns 1 if the device cannot do
+ * the work; the host then does it through write and read. */
 struct backend_check {
     /* Write the first `count` elements that `rank` sends. */
     int (*put_input)(struct backend_comm *comm, const struct pattern *pattern, int rank,
@@ -139,8 +139,8 @@ struct backend_check {
                       struct backend_wrong *out, struct error *err);
 };
 
-/* Graph capture (CUDA graphs). Calls between begin and end are recorded, not run. They
- * must not be waited for. */
+/* Graph capture (CUDA graphs). Calls between begin and end are recorded, not run. Do not
+ * wait for recorded calls. */
 struct backend_graph {
     /* Launches of the graph per row; 0: no graph. */
     long (*replays)(const struct backend_comm *comm);
@@ -153,8 +153,8 @@ struct backend_graph {
         struct backend_comm *comm); /* destroy the graph, after its last launch */
 };
 
-/* Device events around submissions, to time each one. A backend without these is timed by
- * the host's clock: its calls are complete when they return. */
+/* Device events around submissions, to time each one. Without this table the host's clock
+ * times the calls, which must be complete when they return. */
 struct backend_laps {
     int (*begin)(struct backend_comm *comm, long n, struct error *err);
     /* Replace the backend's run and wait for n submissions: an event is recorded before
@@ -162,7 +162,7 @@ struct backend_laps {
     int (*run)(struct backend_comm *comm, const struct backend_call *call,
                struct error *err);
     int (*wait)(struct backend_comm *comm, struct error *err);
-    /* After the wait: time of submission i. */
+    /* Time of submission i in us. Call after wait. */
     int (*us)(struct backend_comm *comm, long i, double *us, struct error *err);
 };
 
@@ -182,7 +182,8 @@ struct backend {
      * is divided; more if inputs are scaled before the sum. */
     unsigned avg_ulps;
     bool is_async; /* run only enqueues; wait returns when the work is complete */
-    /* No real measurement: probe, hello and every row are marked. */
+    /* Not a real measurement. The probe's output, `hello` and every row contain a mark.
+     */
     bool is_emulated;  /* test libraries replace CUDA and NCCL, and move the bytes */
     bool is_simulated; /* no bytes are moved */
 
@@ -196,24 +197,24 @@ struct backend {
     json_t *(*probe)(void);
 
     struct backend_comm *(*create)(const struct backend_env *env, struct error *err);
-    /* Optional second half of create, which may fail with work in flight: then only abort
+    /* Optional second half of create. If it fails, work may be in flight, and only abort
      * may follow. */
     int (*connect)(struct backend_comm *comm, const struct backend_env *env,
                    struct error *err);
-    /* Orderly end. Calls tree_leave when no peer needs this rank any more. Accepts NULL.
-     */
+    /* Destroy the communicator in order. Calls tree_leave when no peer needs this rank
+     * any more. Accepts NULL. */
     void (*destroy)(struct backend_comm *comm);
-    /* End without waiting for peers or for work that hangs. */
+    /* Destroy the communicator without waiting for peers or for work that hangs. */
     void (*abort)(struct backend_comm *comm);
 
     /* The transport as a string, for the event `phase: connected`. */
     json_t *(*transport)(struct backend_comm *comm);
-    /* Optional: further keys of that event, a new object. */
+    /* Optional: further keys for the event `phase: connected`, as a new object. */
     json_t *(*details)(struct backend_comm *comm);
     /* Optional: add marks that every display of the row must show. */
     void (*mark)(const struct backend_comm *comm, json_t *row);
 
-    /* Optional: keys of the event `done`, a new object. Called before destroy, after
+    /* Optional: keys for the event `done`, as a new object. Called before destroy, after
      * success. */
     json_t *(*report)(struct backend_comm *comm);
 
@@ -228,8 +229,8 @@ struct backend {
     int (*alloc)(struct backend_comm *comm, size_t bytes, void **send, void **recv,
                  struct error *err);
 
-    /* write, read and fill are optional: without them the buffers are host memory. They
-     * are complete on return. */
+    /* write, read and fill are optional: without them the buffers are host memory. All
+     * three have finished when they return. */
     int (*write)(struct backend_comm *comm, void *to, const void *host, size_t len,
                  struct error *err);
     int (*read)(struct backend_comm *comm, void *host, const void *from, size_t len,
@@ -251,7 +252,8 @@ struct backend {
     /* Optional: start observing the algorithm; the next call is a row's first warm-up
      * call. */
     void (*watch)(struct backend_comm *comm);
-    /* Optional: that call has ended; fill in how it was done. *out is zero. */
+    /* Optional: fill in the algorithm of the call that followed watch. That call has
+     * ended. *out is zero. */
     void (*choice)(struct backend_comm *comm, const struct backend_call *call,
                    struct choice *out);
 

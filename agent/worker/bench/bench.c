@@ -205,8 +205,8 @@ static int run_row(struct bench *bench, const struct bench_row *row, size_t firs
     return status;
 }
 
-/* 1 if at least one group can run its row, starting with row `first`; 0 if none; -1 on
- * failure. */
+/* Row `first` belongs to the first group. Returns 1 if at least one group can run its
+ * row, 0 if none can, -1 on failure. */
 static int can_any(const struct bench *bench, size_t first, struct error *err)
 {
     bool can = false;

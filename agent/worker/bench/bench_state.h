@@ -33,7 +33,7 @@ int bench_group(const struct bench *bench);
 int bench_place(const struct bench *bench);
 int bench_group_size(const struct bench *bench);
 
-/* Launches of the graph that holds a row's timed calls; 0: no graph. */
+/* Number of launches of the graph that contains a row's timed calls; 0: no graph. */
 long bench_replays(const struct bench *bench);
 
 /* -1 with ERROR_UNAVAILABLE if a stop was requested. */
@@ -48,8 +48,8 @@ int bench_fill(const struct bench *bench, void *to, const void *element, size_t 
                size_t len, struct error *err);
 int bench_wait(struct bench *bench, struct error *err);
 
-/* tree_barrier and tree_allgather, with the phase "waiting" in the progress. `all` gets
- * `len` bytes from each rank. */
+/* tree_barrier and tree_allgather, with the phase "waiting" in the progress. `all`
+ * receives `len` bytes from each rank. */
 int bench_barrier(struct bench *bench, struct error *err);
 int bench_allgather(struct bench *bench, const void *mine, size_t len, void *all,
                     struct error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* blocks.c - the blocks of a row: every rank's times, and the decision whether to stop */
+/* blocks.c - collect every rank's block times for a row, and decide when to stop */
 #include "agent/worker/bench/blocks.h"
 
 #include <assert.h>
@@ -93,7 +93,7 @@ static void add_means(struct blocks *blocks, long n)
     }
 }
 
-/* Shares are relative to each block's mean, so that long blocks have no more weight. */
+/* Shares are relative to each block's mean, so that slow blocks do not weigh more. */
 static void add_shares(struct blocks *blocks, long n)
 {
     const struct split_groups *groups = &blocks->bench->file->groups;
@@ -191,7 +191,8 @@ static void fill_quantiles(const struct blocks *blocks, const double *sorted,
     out->p95_us = order_stat_quantile(sorted, n, 0.95);
 }
 
-/* Scale each rank's mean share by the median, so that the ranks' mean is the median. */
+/* Scale each rank's mean share by the median, so that the mean over the ranks equals the
+ * median. */
 static void fill_ranks(const struct blocks *blocks, int group, struct measurement *out)
 {
     const struct split_groups *groups = &blocks->bench->file->groups;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* build_id.c - refuse a case whose workers are of different builds */
+/* build_id.c - refuse a case whose workers come from different builds */
 #include "agent/worker/bench/build_id.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ int build_id_differ(const char *first, const char *first_node, const char *build
                     const char *node, struct error *err)
 {
     return error_set(err, ERROR_CONFLICT,
-                     "the workers are of different builds: %.40s on %.100s, %.40s "
+                     "the workers come from different builds: %.40s on %.100s, %.40s "
                      "on %.100s. Install the same build on all nodes",
                      first, first_node, build, node);
 }

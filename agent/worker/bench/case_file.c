@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* case_file.c - the case that a worker is started for */
+/* case_file.c - read the case that a worker is started for */
 #include "agent/worker/bench/case_file.h"
 
 #include <limits.h>
@@ -110,7 +110,7 @@ static int read_nodes(struct case_file *file, const json_t *json, struct error *
         }
     }
     return rank == n ? 0
-                     : error_set(err, ERROR_INVALID, "case: placed has %d of %d ranks",
+                     : error_set(err, ERROR_INVALID, "case: placed lists %d of %d ranks",
                                  rank, n);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* case_file.h - the case that a worker is started for
+/* case_file.h - read the case that a worker is started for
  * (docs/development/worker-contract.md) */
 #ifndef RINGBENCH_WORKER_BENCH_CASE_FILE_H
 #define RINGBENCH_WORKER_BENCH_CASE_FILE_H
@@ -14,7 +14,7 @@
 #include "common/spec/series.h"
 #include "common/spec/split.h"
 
-/* The step after each submission in the timed loop: nccl-tests' -z. */
+/* The step after each submission in the timed loop (option -z of nccl-tests). */
 enum blocking {
     BLOCKING_NONE,
     BLOCKING_WAIT_BARRIER,  /* a wait and a barrier, both timed */
@@ -27,7 +27,7 @@ enum fault_kind {
     FAULT_NONE,
     FAULT_WRONG,  /* one wrong element in a checked result */
     FAULT_DIE,    /* SIGKILL itself in the middle of a row */
-    FAULT_HANG,   /* stop calling, until a stop is requested */
+    FAULT_HANG,   /* make no calls until a stop is requested */
     FAULT_SLOW,   /* sleep before each operation */
     FAULT_NO_JOIN /* never join the store */
 };
@@ -36,8 +36,9 @@ struct fault {
     enum fault_kind kind;
     int rank;
     uint64_t row, index;
-    uint64_t op; /* hang, die: before this operation, counted from 1; 0: use `row` */
-    long us;     /* slow: the delay */
+    uint64_t op; /* FAULT_HANG, FAULT_DIE: act before this operation, counted from 1; 0:
+                    use `row` */
+    long us;     /* FAULT_SLOW: the delay */
 };
 
 struct case_file {

@@ -29,10 +29,11 @@ struct check {
     const struct bench_row *row;
     struct pattern *pattern;
     size_t element;
-    char *expected, *got;               /* BLOCK_BYTES each */
-    bool receives;                      /* this rank gets a result in the row's call */
-    struct backend_untouched untouched; /* expected if it gets none */
-    struct findings findings;           /* of this rank */
+    char *expected, *got; /* BLOCK_BYTES each */
+    bool receives;        /* this rank gets a result in the row's call */
+    struct backend_untouched
+        untouched;            /* expected buffer if this rank receives nothing */
+    struct findings findings; /* of this rank */
 };
 
 /* Poison the receive buffer before writing the input: in place, the two buffers
@@ -147,7 +148,7 @@ static void expect(struct check *check, uint64_t first, size_t count)
     }
 }
 
-/* Compare on the host an element that differs on the device, and keep it. */
+/* Compare on the host an element that differs on the device, and record it as wrong. */
 static int note_found(struct check *check, uint64_t index, struct error *err)
 {
     const struct backend_call *call = &check->row->call;
@@ -250,7 +251,7 @@ static int spoil(struct check *check, struct error *err)
     return bench_write(bench, at, element, check->element, err);
 }
 
-/* The checked call. It is launched as a graph if the row's timed calls are. */
+/* Run the checked call, as a graph if the row's timed calls use one. */
 static int run_call(struct check *check, struct error *err)
 {
     struct bench *bench = check->bench;
@@ -301,7 +302,7 @@ static void list_errors(const struct findings *found, int rank, json_t *errors)
     }
 }
 
-/* Add the ranks' counts to their groups'. True if any element is wrong. */
+/* Add each rank's count to its group's total. True if any element is wrong. */
 static bool add_counts(const struct check *check, const uint64_t *counts, uint64_t *wrong)
 {
     const struct split_groups *groups = &check->bench->file->groups;

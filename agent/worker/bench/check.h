@@ -11,8 +11,9 @@
 
 /* Run the row's collective up to `passes` times on fresh inputs and poisoned receive
  * buffers. A pass with wrong elements is the last, as in nccl-tests. A collective call.
- * wrong[group]: wrong elements over its ranks. errors[group]: a new array of the first
- * ones, {"rank","index","expected","got"}, with the rank in the case. */
+ * wrong[group]: number of wrong elements on all ranks of the group. errors[group]: a new
+ * array of the first wrong elements, {"rank","index","expected","got"}, with the rank in
+ * the case. */
 int check_row(struct bench *bench, const struct bench_row *row, long passes,
               uint64_t *wrong, json_t **errors, struct error *err);
 

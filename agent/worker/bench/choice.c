@@ -42,7 +42,7 @@ static bool is_name(const char *a, size_t length, const char *b)
     }
 }
 
-/* Whether a value of NCCL_ALGO or NCCL_PROTO allows the name. "Ring,Tree" lists the
+/* True if a value of NCCL_ALGO or NCCL_PROTO allows the name. "Ring,Tree" lists the
  * allowed names; "^Tree" allows all others. */
 static bool is_listed(const char *list, size_t length, const char *name)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* choice.h - NCCL's choice for a collective: algorithm, protocol, channels. The row field
- * `nccl` */
+/* choice.h - NCCL's choice for a collective: algorithm, protocol, channels (row field
+ * `nccl`) */
 #ifndef RINGBENCH_WORKER_BENCH_CHOICE_H
 #define RINGBENCH_WORKER_BENCH_CHOICE_H
 
@@ -14,12 +14,13 @@ struct choice {
     char algo[16];       /* "RING"; "P2P" for sends and receives; "": not known */
     char proto[24];      /* "LL128"; "": none */
     char by[12];         /* the source: NCCL's "profiler", or the simulation's "model" */
-    bool ranks_differ;   /* ranks reported different choices: an error of NCCL's */
+    bool ranks_differ;   /* ranks reported different choices, which indicates an error in
+                            NCCL */
     bool is_unrequested; /* NCCL_ALGO or NCCL_PROTO excludes this choice */
     int channels;        /* 0: not known */
 };
 
-/* Merge another rank's choice. The largest number of channels counts: in P2P, ranks may
+/* Merge another rank's choice. Keep the larger number of channels: with P2P, ranks may
  * use different numbers. */
 void choice_add(struct choice *choice, const struct choice *other);
 

@@ -22,8 +22,8 @@ struct events {
 int events_init(struct events *events, int fd);
 void events_release(struct events *events);
 
-/* Write the object with "type" added. Takes the object, also on failure; NULL is ignored.
- */
+/* Write the object with the key "type" added. Takes ownership of the object, even on
+ * failure; ignores NULL. */
 void events_emit(struct events *events, const char *type, json_t *object);
 
 /* Write the last event. */

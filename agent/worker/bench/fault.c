@@ -35,7 +35,8 @@ static enum fault_kind kind_of(const struct bench *bench, uint64_t row)
                                                                            : FAULT_NONE;
 }
 
-/* True if operation `op` is in a later submission: agg_iters calls form one. */
+/* True if operation `op` belongs to a later submission. agg_iters calls form one
+ * submission. */
 static bool is_later(const struct bench *bench)
 {
     uint64_t begun = atomic_load_explicit(&bench->progress->begun, memory_order_relaxed);
@@ -66,7 +67,8 @@ static struct fault_wrap *wrap_of(struct backend_comm *comm)
     return (struct fault_wrap *)(void *)comm;
 }
 
-/* The loop has counted the call before it begins: subtract it while the fault acts. */
+/* The loop counts a call before the call begins. Subtract that call while the fault acts.
+ */
 static int act_before(const struct fault_wrap *wrap, struct error *err)
 {
     struct progress *progress = wrap->bench->progress;

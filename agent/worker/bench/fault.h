@@ -7,7 +7,7 @@
 #include "agent/worker/bench/timed.h"
 
 /* A row number that matches no row. Only faults that do not depend on the row act in it:
- * slow, and those with `op`. */
+ * FAULT_SLOW, and faults with `op` set. */
 #define FAULT_NO_ROW UINT64_MAX
 
 /* Apply this rank's fault, if any, before its next operation of row `row`: delay, kill

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* group.c - the ranks with which a rank forms its communicator */
+/* group.c - find the ranks that share a communicator with this rank */
 #include "agent/worker/bench/group.h"
 
 #include "common/base/memory.h"

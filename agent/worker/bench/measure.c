@@ -16,7 +16,8 @@
 #define SAMPLES_AT_ONCE 1024
 #define BLOCK_ITERS_MAX 1000000
 #define TRIALS_MAX 6
-#define GROWTH_MAX 20 /* of a block's size per step: calls may become slower */
+/* largest factor by which a block grows per step: calls may become slower */
+#define GROWTH_MAX 20
 #define ROUNDING 1e-6
 #define SETTLED_PART 0.02 /* allowed barrier skew, as a part of the calls' time */
 #define SETTLE_MAX 4      /* attempts to reach that skew */
@@ -83,7 +84,7 @@ static int wait_for_nothing(struct backend_comm *comm, struct error *err)
     return 0;
 }
 
-/* Set the calls that are timed from here on. `row` selects this rank's fault. */
+/* Set the calls to time from now on. `row` selects this rank's fault. */
 static void set_calls(struct loop *loop, struct timed_calls calls, uint64_t row)
 {
     loop->timed.calls = calls;
@@ -114,7 +115,7 @@ static const struct backend_laps *laps_of(const struct loop *loop)
 
 /* ---- Warm-up ---- */
 
-/* One submission and a wait. */
+/* Time one submission and a wait. */
 static int call_once(struct loop *loop, double *us, struct error *err)
 {
     struct timed_ns ns;
@@ -126,7 +127,7 @@ static int call_once(struct loop *loop, double *us, struct error *err)
     return bench_stopped(loop->bench, err);
 }
 
-/* The first warm-up call, whose algorithm NCCL reports. */
+/* Run the first warm-up call and record the algorithm that NCCL reports for it. */
 static int call_first(struct loop *loop, struct error *err)
 {
     const struct backend *backend = loop->bench->backend;
@@ -268,9 +269,9 @@ static int time_graph(struct loop *loop, long replays, struct own_figures *own,
     return 0;
 }
 
-/* While arrivals are recorded, each call follows two barriers. At the first, ranks wait
- * for the slowest of the previous call, which is too long to bound clock offsets. They
- * arrive at the second together. */
+/* While arrivals are recorded, two barriers precede each call. At the first, ranks wait
+ * for the slowest rank of the previous call. That wait is too long to bound clock
+ * offsets. At the second, all ranks arrive almost together. */
 static int time_isolated(struct loop *loop, struct own_figures *own, struct error *err)
 {
     const struct backend_laps *laps = laps_of(loop);
@@ -316,8 +317,8 @@ static int agree_on(const struct loop *loop, double *us, struct error *err)
     return status;
 }
 
-/* All ranks' first `most` arrivals, by rank; free them. The limit matters with thousands
- * of ranks, whose full records are megabytes. */
+/* Return the first `most` arrivals of all ranks, by rank, in an array that the caller
+ * frees. The limit matters with thousands of ranks, whose full records are megabytes. */
 static struct arrivals *gather_arrivals(const struct loop *loop, struct arrivals own,
                                         int64_t most, struct error *err)
 {
@@ -339,7 +340,7 @@ static struct arrivals *gather_arrivals(const struct loop *loop, struct arrivals
 }
 
 /* Repeat a barrier until its skew is small compared with the calls. A rank that slept in
- * a barrier leaves it late. */
+ * a barrier leaves that barrier late. */
 static int settle(struct loop *loop, struct error *err)
 {
     int n = loop->bench->file->world_size;
@@ -389,8 +390,8 @@ static long timed_calls(const struct loop *loop)
 
 /* ---- Blocks: repeat until the median is known ---- */
 
-/* The largest block. It is small if each submission needs memory, for a sample or in a
- * graph. */
+/* The most submissions per block. The number is small if each submission needs memory,
+ * for a sample or in a graph. */
 static long most_iters(const struct bench *bench)
 {
     const struct run_spec *spec = bench->file->spec;
@@ -400,7 +401,7 @@ static long most_iters(const struct bench *bench)
                                                         : BLOCK_ITERS_MAX;
 }
 
-/* Submissions that fill a block if each takes `us`. */
+/* The number of submissions that fill a block if each takes `us`. */
 static long iters_for(const struct loop *loop, double us)
 {
     const struct run_spec *spec = loop->bench->file->spec;
@@ -412,7 +413,8 @@ static long iters_for(const struct loop *loop, double us)
     return n < 1 ? 1 : n > (double)most ? most : (long)n;
 }
 
-/* Submissions that fill a block if `now` of them took `us`, at most GROWTH_MAX * now. */
+/* The number of submissions that fill a block if `now` of them took `us`, at most
+ * GROWTH_MAX * now. */
 static long grown(const struct loop *loop, long now, double us)
 {
     long wanted = iters_for(loop, us / (double)now);
@@ -453,8 +455,8 @@ static int size_block(struct loop *loop, struct error *err)
     return 0;
 }
 
-/* Adapt the block if the machine has become slower or faster: else a few blocks could
- * take minutes. */
+/* Adapt the block if the machine has become slower or faster. Otherwise a few blocks
+ * could take minutes. */
 static void resize_block(struct loop *loop, double call_us)
 {
     const struct run_spec *spec = loop->bench->file->spec;

@@ -15,10 +15,10 @@ struct measurement {
     long iters;                     /* timed calls */
     double first_us;                /* first warm-up call, slowest rank */
     double mean_us, min_us, max_us; /* per call, over ranks; with blocks: the median */
-    double enqueue_us;              /* until run returned, per call, mean over ranks */
-    struct choice choice;           /* of the first warm-up call */
-    double *times_us;               /* per call, by rank of the group */
-    double *samples_us;             /* per iteration, slowest rank; NULL: not recorded */
+    double enqueue_us;    /* time until run returned, per call; mean over ranks */
+    struct choice choice; /* of the first warm-up call */
+    double *times_us;     /* time per call of each rank of the group */
+    double *samples_us;   /* per iteration, slowest rank; NULL: not recorded */
     long n_samples;
     /* By rank (arrival.h), on rank 0 only. NULL unless `isolated` with a single group. */
     double *late_us, late_error_us;

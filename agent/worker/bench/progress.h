@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* progress.h - the bench loop's progress, readable by another thread
  *
- * The loop only stores to atomics. The watchdog sends them as an event every second. */
+ * The bench loop only stores to atomic counters. The watchdog sends the counters as an
+ * event every second. */
 #ifndef RINGBENCH_WORKER_BENCH_PROGRESS_H
 #define RINGBENCH_WORKER_BENCH_PROGRESS_H
 
@@ -20,7 +21,7 @@ struct progress {
     _Atomic(const char *) loading; /* libraries being loaded, static text, or NULL */
 };
 
-/* The event's object, new. */
+/* Build the event `progress`, a new object. */
 json_t *progress_describe(struct progress *progress);
 
 static inline void progress_row(struct progress *progress, uint64_t series, uint64_t size)
@@ -42,7 +43,7 @@ static inline void progress_begin(struct progress *progress)
     progress_begin_many(progress, 1);
 }
 
-/* Everything begun is finished. */
+/* Mark all operations that have begun as finished. */
 static inline void progress_finish(struct progress *progress)
 {
     uint64_t begun = atomic_load_explicit(&progress->begun, memory_order_relaxed);

@@ -59,8 +59,8 @@ bool row_must_skip(const struct bench_row *row, const struct row_memory *memory,
     if (row->layout.count == 0) {
         snprintf(
             reason, ROW_REASON_MAX,
-            "%llu bytes over %d ranks in multiples of %zu bytes (%s of %zu bytes) leave "
-            "0 elements per rank",
+            "%llu bytes are too few for %d ranks: each part is a multiple of %zu bytes "
+            "(%s: %zu bytes), which leaves 0 elements per rank",
             (unsigned long long)row->row.size, n,
             facts->shape != SHAPE_FLAT ? (size_t)16 : element, dtype_name(row->row.dtype),
             element);
@@ -68,7 +68,7 @@ bool row_must_skip(const struct bench_row *row, const struct row_memory *memory,
     }
     if (!row_fits(row, memory)) {
         snprintf(reason, ROW_REASON_MAX,
-                 "needs 2 buffers of %s per rank, but a rank can have %s: %s",
+                 "needs 2 buffers of %s per rank, but the limit for both is %s: %s",
                  units_format_human(row->layout.size_bytes + memory->margin_bytes, size),
                  units_format_human(memory->share_bytes, share), memory->text);
         return true;

@@ -15,13 +15,13 @@ struct bench_row {
     struct series_row row;
     struct collective_layout layout;
     struct backend_call call; /* at buffer offset 0 */
-    /* base of the receive buffer; out of place it equals call.recv */
+    /* base of the receive buffer; equals call.recv if out of place */
     char *recv_base;
     size_t offsets;               /* buffer offsets over which calls rotate */
     struct traffic_plan *traffic; /* alltoallv; else NULL */
-    int n_ranks;                  /* of its group */
-    /* Only other groups can run this row: this rank takes part in barriers and exchanges
-     * only. */
+    int n_ranks;                  /* ranks of the row's group */
+    /* Only other groups can run this row. This rank takes part only in barriers and
+     * exchanges. */
     bool is_idle;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* says.c - a worker's events about itself */
+/* says.c - build a worker's events about itself */
 #include "agent/worker/bench/says.h"
 
 #include "common/base/version.h"

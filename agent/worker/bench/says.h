@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* says.h - a worker's events about itself (docs/development/worker-contract.md), as new
- * objects; NULL if out of memory */
+/* says.h - build a worker's events about itself (docs/development/worker-contract.md)
+ *
+ * Events are new objects, or NULL if out of memory. */
 #ifndef RINGBENCH_WORKER_BENCH_SAYS_H
 #define RINGBENCH_WORKER_BENCH_SAYS_H
 

@@ -38,8 +38,9 @@ struct stopping_look stopping_look(const struct run_samples *rule, const double 
 long stopping_next(const struct run_samples *rule, bool is_narrow, long n,
                    double elapsed_s);
 
-/* True if the look at `next`, which stopping_next returned for n, must be the last: the
- * time limit moved it forward, and stopping_level does not count a further look. */
+/* True if the look at `next`, which stopping_next returned for n, must be the last. The
+ * time limit moved that look forward, and stopping_level does not account for a further
+ * one. */
 bool stopping_is_last(const struct run_samples *rule, long n, long next);
 
 /* True if the time limit is reached after n blocks, before the planned look. That look

@@ -4,7 +4,7 @@
 
 #include "common/base/clock.h"
 
-/* One submission: `batch` calls, each at the next buffer offset. */
+/* Make one submission: `batch` calls, each at the next buffer offset. */
 static inline int submit(struct timed *timed, struct error *err)
 {
     for (long i = 0; i < timed->batch; i++) {

@@ -29,11 +29,12 @@ struct timed {
     struct backend_call call;  /* send and recv move with `place` */
     const char *send;          /* buffers at place 0 */
     char *recv;
-    size_t place, places, place_bytes; /* the next call's offset, in places; rotates */
+    size_t place, places, place_bytes; /* offset of the next call and number of offsets,
+                                          in units of place_bytes */
     long iters;                        /* submissions */
     long batch;                        /* calls per submission: nccl-tests' -m */
     uint64_t operations;    /* collectives per call: several in a graph launch */
-    enum blocking blocking; /* barriers of timed_blocking */
+    enum blocking blocking; /* waits and barriers of timed_blocking */
     bool is_async;          /* run may return before its work has finished */
     int64_t *each_ns;       /* out: time of each submission; NULL: not recorded */
     struct progress *progress;
@@ -53,7 +54,8 @@ int timed_back_to_back(struct timed *timed, struct timed_ns *out, struct error *
  * whether it is timed: nccl-tests' -z. */
 int timed_blocking(struct timed *timed, struct timed_ns *out, struct error *err);
 
-/* A barrier, one submission, and a wait. The time starts behind the barrier. */
+/* Time one submission and its wait after a barrier. The clock starts after the barrier.
+ */
 int timed_isolated(struct timed *timed, struct timed_ns *out, struct arrival *arrival,
                    struct error *err);
 

@@ -56,8 +56,9 @@ int timed_data_put(struct bench *bench, enum dtype type, int redop, struct error
     return 0;
 }
 
-/* Data left by a check of the same operation will do. Data of another type or operation
- * may hold numbers whose products are denormal, which slow the processor in each call. */
+/* Reuse data that a check of the same operation left. Data of another type or operation
+ * may contain numbers whose products are denormal, which slow the processor in each call.
+ */
 static int need(struct bench *bench, enum dtype type, int redop, struct error *err)
 {
     const struct timed_data *data = bench->data;

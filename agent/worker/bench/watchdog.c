@@ -17,14 +17,14 @@
 #define GUARD_MS 50
 #define STOPPING_MS 100
 #define STOP_MS 4000       /* the contract allows 5 s from SIGTERM */
-#define GRACE_NS 300000000 /* for a call to return after a stop or a loss */
+#define GRACE_NS 300000000 /* time for a call to return after a stop or a loss */
 
 /* The watchdog's view of the main thread. */
 struct view {
     uint64_t passes;
     int64_t begun_ns;   /* first seen inside the current call */
     int64_t noticed_ns; /* a stop or a loss during this call; 0: none */
-    int64_t told_ns;    /* last progress event */
+    int64_t told_ns;    /* time of the last progress event */
     int64_t stopped_ns; /* SIGTERM seen; 0: not yet */
 };
 
@@ -64,7 +64,7 @@ static void report_loss(struct watchdog *watchdog, const char *what)
     char last[WATCHDOG_MORE_MAX];
     struct error error = {0};
 
-    error_set(&error, ERROR_PEER, "%s, and %s (%s) waits for it%s",
+    error_set(&error, ERROR_PEER, "%s. %s (%s) still waits for that rank%s",
               watchdog->tree->watch.error.text, library_of(what), what,
               library_error(watchdog, last));
     end(watchdog, &error, watchdog->tree->watch.lost);
@@ -115,7 +115,7 @@ static void check_call(struct watchdog *watchdog, struct view *view, int64_t now
 
 /* ---- The thread ---- */
 
-/* The main thread has not noticed the stop request in time. */
+/* Report that the main thread has not noticed the stop request in time. */
 static void report_ignored_stop(struct watchdog *watchdog)
 {
     const char *loading =
@@ -126,11 +126,12 @@ static void report_ignored_stop(struct watchdog *watchdog)
         error_set(&error, ERROR_UNAVAILABLE, "stopped while it was loading %s", loading);
     else
         error_set(&error, ERROR_UNAVAILABLE,
-                  "stopped on request, but an operation did not end");
+                  "stopped on request, but an operation did not return");
     end(watchdog, &error, -1);
 }
 
-/* A warning only: the silence may be short, and ends the case only later. */
+/* Warn that a peer is silent. The peer may still answer; only a longer silence ends the
+ * case. */
 static void report_silence(struct watchdog *watchdog)
 {
     char text[400];

@@ -35,8 +35,8 @@ struct watchdog {
         128) _Atomic uint64_t passes; /* entries and exits of calls: odd inside one */
     _Atomic(const char *) what;       /* the call's name; static text */
     _Atomic int64_t limit_ns;         /* time limit of one call; 0: none */
-    atomic_bool is_leaving;           /* peers may exit: they are not lost */
-    atomic_bool is_dispensable;       /* a hang of the call is no failure */
+    atomic_bool is_leaving;           /* a peer that exits is not lost */
+    atomic_bool is_dispensable;       /* a hanging call is not a failure */
     /* Written under the lock. */
     _Alignas(128) struct progress *progress;
     struct events *events;

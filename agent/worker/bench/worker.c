@@ -44,15 +44,15 @@ struct worker {
     struct events events;
     struct progress progress;
     struct watchdog watchdog;
-    _Atomic(json_t *) done; /* the last event of a success, until it is sent */
+    _Atomic(json_t *) done; /* the event `done` of a successful case, until it is sent */
     struct case_file *file;
     struct rendezvous_client *store;
     struct tree *tree;
     struct backend_comm *comm;
     struct backend_env env;
-    int *members; /* of this rank's group */
+    int *members; /* ranks of this rank's group */
     const char *master_addr, *master_port;
-    int n_unreached;        /* events `unreached` */
+    int n_unreached;        /* events `unreached` sent so far */
     double cpu_mhz[2];      /* before the first and after the last row; NAN: unknown */
     const char *stage;      /* error code for a failure in the current stage */
     struct error misplaced; /* a failure to bind to the assigned CPUs */
@@ -177,7 +177,7 @@ static void emit_failure(struct worker *worker, const char *code, const char *te
     events_emit_last(&worker->events, "done", says_failure(code, text, peer));
 }
 
-/* Add to the backend's "clocks", if any. */
+/* Add the CPU's clock rates to "clocks". The backend may have added other clocks. */
 static void add_cpu_clock(const struct worker *worker, json_t *done)
 {
     json_t *clocks = json_object_get(done, "clocks");
@@ -190,7 +190,7 @@ static void add_cpu_clock(const struct worker *worker, json_t *done)
                         json_pack("[f, f]", worker->cpu_mhz[0], worker->cpu_mhz[1]));
 }
 
-/* The event `done` of a success, with the backend's report. */
+/* Build the event `done` of a successful case, with the backend's report. */
 static json_t *success_of(const struct worker *worker)
 {
     json_t *done = json_pack("{s:b}", "ok", 1);
@@ -412,7 +412,7 @@ static int finish(struct worker *worker, int status, const struct error *error)
     return status ? 1 : 0;
 }
 
-/* The functions that the bench loop calls without a check for NULL. */
+/* Check the functions that the bench loop calls without a test for NULL. */
 static void assert_complete(const struct backend *backend)
 {
     assert(backend->create && backend->destroy && backend->abort && backend->run);
@@ -428,17 +428,18 @@ static int work(struct backend *backend)
 
     assert_complete(backend);
     if (fcntl(EVENTS_FD, F_GETFD) < 0) {
-        fprintf(stderr,
-                "descriptor %d is not open: ringbench-agent starts this program. By hand "
-                "use only --probe\n",
-                EVENTS_FD);
+        fprintf(
+            stderr,
+            "descriptor %d is not open. Let ringbench-agent start this program; by hand "
+            "use only --probe\n",
+            EVENTS_FD);
         return 2;
     }
     fcntl(EVENTS_FD, F_SETFD, FD_CLOEXEC);
     set_up_signals();
     affinity_apply(affinity_given(), &worker.misplaced);
     if (stacks_start(&error))
-        log_warn("no stacks will be printed on a stall: %s", error.text);
+        log_warn("stacks cannot be printed on a stall: %s", error.text);
     if (events_init(&worker.events, EVENTS_FD))
         return 2;
     emit_hello(&worker);

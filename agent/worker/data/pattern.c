@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pattern.c - input data and expected results of checks */
+/* pattern.c - generate input data and expected results of checks */
 #include "agent/worker/data/pattern.h"
 
 #include <assert.h>
@@ -13,8 +13,8 @@
 
 #define BLOCK 256 /* elements converted together */
 
-/* The numbers that a floating-point type holds exactly. Exponents leave a factor of four
- * at both ends, for products. */
+/* The numbers that a floating-point type represents exactly. Exponents leave a factor of
+ * four at both ends, for products. */
 struct float_range {
     int bits;                       /* significand, including the implicit bit */
     int exponent_min, exponent_max; /* of a scale for integers up to 2^bits */
@@ -65,8 +65,8 @@ static void float_table_sum(struct pattern *pattern, uint64_t *scratch)
     pattern->mantissas = total > 0 ? budget / total : 0;
 }
 
-/* Libraries that scale before adding round each term. With only two non-zero terms the
- * error is a few units in the last place for any number of ranks. */
+/* Libraries that scale inputs before the sum round each term. With only two non-zero
+ * terms the error is a few units in the last place for any number of ranks. */
 static void float_table_avg(struct pattern *pattern)
 {
     pattern->table[0] = 1;

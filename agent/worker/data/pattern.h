@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pattern.h - input data and expected results of checks
+/* pattern.h - generate input data and expected results of checks
  *
  * Input and expected result are functions of (seed, rank, index), so a rank needs no
  * other rank's data. Results are exact for every order of the reduction:
  *
- * - A rank's position is its number rotated by a hash of the index. A table gives each
- *   position a small integer p.
+ * - A rank's position is its number rotated by a hash of the index. A table assigns a
+ *   small integer p to each position.
  * - sum, avg: the input is s * p, where s is a scale hashed from the index. The result is
  *   s * P with the table's total P. No partial sum has more significant bits than the
- * type. With too many ranks for that, further positions are zero. For avg of
- * floating-point types all but two are zero, because libraries that scale inputs round
- * each term.
+ *   type. With too many ranks for this limit, some positions are zero. For avg of
+ *   floating-point types all but two are zero, because libraries that scale inputs round
+ *   each term.
  * - mulsum: the same terms, each divided by its rank's scalar beforehand.
- * - prod: position 0 contributes s. The others contribute -1 and powers of two whose
- * product stays within a factor of four.
+ * - prod: position 0 contributes s. The other positions contribute -1 and powers of two
+ *   whose product stays within a factor of four.
  * - min, max: s * p with distinct p and s a power of two; for integers s + p.
  * - Integer sum and prod wrap around. Their tables are odd.
  * - Without a reduction, elements are hashed bits of (seed, source rank, index). */
@@ -40,7 +40,8 @@ void pattern_input(const struct pattern *pattern, int rank, uint64_t first, size
                    void *out);
 
 /* Elements first .. first + count - 1 of the receive buffer of `rank`, after a collective
- * of call_count elements. `kind` must match redop. Only if pattern_receives(). */
+ * of call_count elements. `kind` must match redop. Call only if pattern_receives() is
+ * true. */
 void pattern_expected(const struct pattern *pattern, enum collective_kind kind, int rank,
                       int root, size_t call_count, uint64_t first, size_t count,
                       void *out);

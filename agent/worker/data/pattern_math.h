@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pattern_math.h - the arithmetic of pattern.h for single elements, on CPU and GPU
  *
- * Both compile the same source, so they expect the same results. pattern.c fills struct
- * pattern. Only its two tables need memory. */
+ * CPU and GPU code compile the same source, so both expect the same results. pattern.c
+ * fills struct pattern and allocates its two tables. */
 #ifndef RINGBENCH_WORKER_DATA_PATTERN_MATH_H
 #define RINGBENCH_WORKER_DATA_PATTERN_MATH_H
 
@@ -74,8 +74,9 @@ NUMERIC_FN double pattern_float_scale(const struct pattern *pattern, uint64_t ha
     return value * power;
 }
 
-/* Scalars of mulsum. In floating point 2 and 1/2, which are exact, for even and odd
- * ranks. In integers 3 and 5, whose inverses modulo 2^64 also hold for narrower types. */
+/* Scalars of mulsum, for even and odd ranks. Floating-point types use 2 and 1/2, which
+ * are exact. Integers use 3 and 5, whose inverses modulo 2^64 also hold for narrower
+ * types. */
 NUMERIC_FN double pattern_float_scalar(int rank)
 {
     return rank % 2 == 0 ? 2.0 : 0.5;

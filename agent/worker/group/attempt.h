@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* attempt.h - connect to peers, and report addresses that cannot be reached
  *
- * Waits are limited by the caller. One thread. */
+ * The caller limits all waits. All calls come from one thread. */
 #ifndef RINGBENCH_WORKER_GROUP_ATTEMPT_H
 #define RINGBENCH_WORKER_GROUP_ATTEMPT_H
 
@@ -13,7 +13,7 @@
 #include "common/base/error.h"
 
 #define ATTEMPT_INTERFACE_MAX 32
-/* Long enough for two retries of TCP (after 1 s and 3 s, RFC 6298): chance loses one. */
+/* Long enough for TCP to resend a lost SYN twice (after 1 s and 3 s, RFC 6298). */
 #define ATTEMPT_SILENT_MS 3000
 
 enum { ATTEMPT_UNDER_WAY = -1 };
@@ -56,12 +56,12 @@ struct attempt_until {
     const struct attempt_observer *observer;
 };
 
-/* Connect to a rank: a descriptor, or -1. A silent address is reported after
+/* Connect to a rank. Returns a descriptor, or -1. A silent address is reported after
  * ATTEMPT_SILENT_MS, but the attempt continues until the deadline. */
 int attempt_connect(int rank, const struct attempt_place *place, const char *over,
                     const struct attempt_until *until, struct error *err);
 
-/* Report an attempt that failed or has no answer yet. rank: as the report names it. */
+/* Report an attempt that failed or has no answer yet. rank: the number in the report. */
 void attempt_report(const struct attempt *attempt, const char *over, int rank,
                     const struct attempt_place *place,
                     const struct attempt_observer *observer);

@@ -97,10 +97,10 @@ void endpoint_init_shm(struct endpoint *endpoint, int rank, struct shm_queue *ou
     endpoint->in = in;
 }
 
-/* Data in a long send queue drops out of the caches. The core that handles an
- * acknowledgement sends queued data: over virtual Ethernet it overtakes data from the
- * sender's core, and TCP assumes a loss. On a real or emulated link (longer round trips)
- * the kernel's own queue size is best. */
+/* Within a machine a long send queue is slow. Queued data drops out of the CPU caches.
+ * The core that handles an acknowledgement also sends queued data. On virtual Ethernet
+ * that data overtakes data from the sender's core, and TCP assumes a loss. On a real or
+ * emulated link (longer round trips) the kernel's own queue size is best. */
 void endpoint_shorten_queue(int fd)
 {
     struct tcp_info info;

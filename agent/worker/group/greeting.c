@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* greeting.c - a rank's listening port, and the greeting that opens each connection */
+/* greeting.c - open a rank's listening port, and check the greeting that starts each
+ * connection */
 #include "agent/worker/group/greeting.h"
 
 #include <errno.h>
@@ -69,7 +70,7 @@ void greeting_close(struct greeting_port *port)
     port->listener = -1;
 }
 
-/* Logged once: a port scan must not fill the log. */
+/* Only the first rejection is logged, because a port scan must not fill the log. */
 static void reject(struct greeting_port *port, int fd, const char *why)
 {
     struct sockaddr_storage peer;
@@ -116,8 +117,9 @@ int greeting_accept(struct greeting_port *port, int ms, struct greeting_caller *
         return errno == EAGAIN || errno == ECONNABORTED || errno == EINTR
                    ? 0
                    : error_set_errno(err, ERROR_IO, errno, "accepting a connection");
-    /* A rank sends its greeting at once and in one piece. TCP_DEFER_ACCEPT has usually
-     * waited for it, but not with SYN cookies, which hundreds of connections trigger. */
+    /* A rank sends its greeting at once and in one piece. Usually TCP_DEFER_ACCEPT delays
+     * the accept until the greeting has arrived. With SYN cookies, which hundreds of
+     * connections trigger, the greeting may arrive later. */
     pollfd.fd = fd;
     poll(&pollfd, 1, GREETING_MS);
     ssize_t n = recv(fd, &greeting, sizeof(greeting), MSG_DONTWAIT);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* greeting.h - a rank's listening port, and the greeting that opens each connection
+/* greeting.h - open a rank's listening port, and check the greeting that starts each
+ * connection
  *
  * The greeting contains the port's token, the connecting rank, and the connection's
  * purpose. Ranks of the case read the token from their store. The kernel holds a
- * connection back until its first bytes arrive, so a silent stranger rarely delays a
- * rank, and then by 0.5 s at most. */
+ * connection back until its first bytes arrive. A client that sends nothing therefore
+ * rarely delays a rank, and then for at most 0.5 s. */
 #ifndef RINGBENCH_WORKER_GROUP_GREETING_H
 #define RINGBENCH_WORKER_GROUP_GREETING_H
 
@@ -31,8 +32,9 @@ int greeting_listen(struct greeting_port *port, const char *host, int *number,
                     struct error *err);
 void greeting_close(struct greeting_port *port);
 
-/* Wait at most `ms` for a connection. 1: *caller sent the right token; close its fd.
- * 0: no connection, or one without the token, which was closed. -1: failed. */
+/* Wait at most `ms` for a connection. Returns 1 if *caller sent the right token; close
+ * its fd. Returns 0 if nobody connected or if a connection with a wrong token was closed.
+ * Returns -1 on failure. */
 int greeting_accept(struct greeting_port *port, int ms, struct greeting_caller *caller,
                     struct error *err);
 /* Close a connection that sent the token but is not expected. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hostid.c - the identity of a host: ranks with the same one can share memory */
+/* hostid.c - identify a host: ranks with the same host id can share memory */
 #include "agent/worker/group/hostid.h"
 
 #include <inttypes.h>

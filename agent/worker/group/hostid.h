@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hostid.h - the identity of a host: ranks with the same one can share memory */
+/* hostid.h - identify a host: ranks with the same host id can share memory */
 #ifndef RINGBENCH_WORKER_GROUP_HOSTID_H
 #define RINGBENCH_WORKER_GROUP_HOSTID_H
 
 #define HOSTID_MAX 128
 
 /* A hash of boot id, host name, user, and the uts, ipc, net and pid namespaces: processes
- * share memory only if all of these agree. `override` (unless NULL or "") replaces it.
- * Returns text. */
+ * share memory only if all of these agree. `override` (unless NULL or "") replaces the
+ * hash. Returns text. */
 const char *hostid_text(const char *override, char text[HOSTID_MAX]);
 
-/* The boot id: the same in all containers of a machine. "unknown" without /proc. */
+/* The boot id, which is the same in all containers of a machine. "unknown" without /proc.
+ */
 const char *hostid_machine(char text[HOSTID_MAX]);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* listen.c - a listening socket for the peers of a rank */
+/* listen.c - open a listening socket for the peers of a rank */
 #include "agent/worker/group/listen.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* listen.h - a listening socket for the peers of a rank */
+/* listen.h - open a listening socket for the peers of a rank */
 #ifndef RINGBENCH_WORKER_GROUP_LISTEN_H
 #define RINGBENCH_WORKER_GROUP_LISTEN_H
 

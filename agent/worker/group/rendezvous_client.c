@@ -20,8 +20,8 @@
 #define REQUEST_MAX (64u << 20)
 #define DEFAULT_TIMEOUT_MS 30000
 #define SLICE_MS 100 /* a stop is noticed within this time */
-/* Time limit for an address while others are left to try. TCP sends its SYN after 0, 1
- * and 3 s (RFC 6298). */
+/* Time limit for connecting to one address if more addresses follow. TCP sends its SYN
+ * after 0, 1 and 3 s (RFC 6298). */
 #define CONNECT_MS 3000
 
 enum query {
@@ -38,7 +38,7 @@ enum query {
 enum { REPLY_STOP_WAITING = 0, REPLY_WAIT_CANCELED = 1 };
 
 struct rendezvous_client {
-    int fd; /* -1: dead */
+    int fd; /* -1: closed after a failure */
     const atomic_int *stop;
     int64_t timeout_ms;
     const char *secret; /* or NULL */
@@ -110,7 +110,8 @@ static int send_request(struct rendezvous_client *client, int64_t deadline,
     return 0;
 }
 
-/* Keeps the connection after a failure: a WAIT may time out and be cancelled. */
+/* Receive `len` bytes and keep the connection after a failure, because a WAIT that timed
+ * out can be cancelled. */
 static int receive_soft(struct rendezvous_client *client, void *out, size_t len,
                         int64_t deadline, struct error *err)
 {

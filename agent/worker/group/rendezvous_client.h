@@ -48,7 +48,7 @@ int rendezvous_client_get(struct rendezvous_client *client, const char *key,
 int rendezvous_client_add(struct rendezvous_client *client, const char *key,
                           int64_t delta, int64_t *value, struct error *err);
 /* Store `desired` if the value equals `expected`, or if `expected` is empty and the key
- * is missing. *out gets the resulting value. */
+ * is missing. *out receives the resulting value. */
 int rendezvous_client_compare_set(struct rendezvous_client *client, const char *key,
                                   const char *expected, const char *desired,
                                   struct buf *out, struct error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* segment.c - the ranks of one host synchronize in a shared segment of their leader */
+/* segment.c - synchronize the ranks of one host in a shared segment of their leader */
 #include "agent/worker/group/segment.h"
 
 #include <errno.h>
@@ -18,12 +18,12 @@
 
 #define SLEEP_AFTER_NS 2000000 /* short waits must not cost the time of a wake-up */
 #define YIELDS_CROWDED 10
-/* A rank that is just falling asleep misses the wake-up of a loss. Losses must be noticed
- * within 0.5 s. */
+/* Longest sleep. A rank that is about to sleep can miss the wake-up after a loss, and
+ * must notice the loss within 0.5 s. */
 #define SLEEP_NS 200000000
 
 struct slot {
-    _Alignas(128) _Atomic uint32_t arrived; /* the member's turn */
+    _Alignas(128) _Atomic uint32_t arrived; /* turn of the member's latest arrival */
     pid_t pid;
     char data[SEGMENT_SLOT_BYTES];
 };
@@ -114,7 +114,8 @@ static void futex_wake(_Atomic uint32_t *word)
     syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-/* One step of a wait: 1 if the caller should sleep, -1 if the wait must end. */
+/* Make one step of a wait. Returns 1 if the caller should sleep, -1 if the wait must end,
+ * else 0. */
 static int pass_time(struct watch *watch, struct watch_idle *idle)
 {
     if (idle->polls++ < watch->spins) {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* segment.h - the ranks of one host synchronize in a shared segment of their leader
+/* segment.h - synchronize the ranks of one host in a shared segment of their leader
  *
- * The segment is an anonymous file (memfd) that the others open through /proc/PID/fd. It
- * has no name that could be left behind. Each rank creates one, because the leader is not
- * known yet, and maps only the leader's.
+ * The segment is an anonymous file (memfd) that the other ranks open through
+ * /proc/PID/fd. The file has no name, so a crash leaves nothing behind. Each rank creates
+ * a segment, because the leader is not known yet, but maps only the leader's segment.
  *
  * In an operation each rank writes a few bytes into its slot and arrives. The leader
- * waits for all, writes the result into the common area and releases the others. A
- * waiting rank spins briefly and then sleeps on a futex. */
+ * waits for all ranks, writes the result into the common area and releases the other
+ * ranks. A waiting rank spins briefly and then sleeps on a futex. */
 #ifndef RINGBENCH_WORKER_GROUP_SEGMENT_H
 #define RINGBENCH_WORKER_GROUP_SEGMENT_H
 

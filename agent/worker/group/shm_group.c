@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shm_group.c - shared memory of the ranks of one host: one segment per rank */
+/* shm_group.c - share memory among the ranks of one host: one segment per rank */
 #include "agent/worker/group/shm_group.h"
 
 #include <errno.h>
@@ -17,7 +17,8 @@
 #define HEAD_BYTES PAGE
 #define QUEUES_OFFSET (HEAD_BYTES + 2 * sizeof(struct shm_slot))
 #define DATA_ALIGN (2u << 20)
-#define NEWS_NAPS 5000 /* 0.5 s and more */
+#define NEWS_NAPS 5000 /* naps in which to wait for a notice of a loss: at least 0.5 s   \
+                        */
 
 _Static_assert(sizeof(struct shm_head) <= HEAD_BYTES, "the head must fit its page");
 
@@ -68,7 +69,7 @@ const unsigned char *shm_group_token(const struct shm_group *group)
     return group->peers[group->self].token;
 }
 
-/* A dying process closes its files before its death is noticed, so wait for the
+/* A dying process closes its files before its peers notice the death, so wait for the
  * notice. */
 static bool is_peer_lost(struct watch *watch)
 {
@@ -80,7 +81,7 @@ static bool is_peer_lost(struct watch *watch)
     return false;
 }
 
-/* A descriptor of the member's segment. Close it. */
+/* Open the member's segment. The caller closes the returned descriptor. */
 static int open_segment(const struct shm_group *group, int member, struct error *err)
 {
     const struct shm_peer *peer = &group->peers[member];
@@ -88,7 +89,9 @@ static int open_segment(const struct shm_group *group, int member, struct error 
 
     if (member == group->self) {
         int fd = fcntl(group->fd, F_DUPFD_CLOEXEC, 0);
-        return fd < 0 ? error_set_errno(err, ERROR_IO, errno, "shared segment") : fd;
+        return fd < 0 ? error_set_errno(err, ERROR_IO, errno,
+                                        "duplicating a segment's descriptor")
+                      : fd;
     }
     snprintf(path, sizeof(path), "/proc/%ld/fd/%d", (long)peer->pid, peer->remote_fd);
     int fd = open(path, O_RDWR | O_CLOEXEC);
@@ -115,7 +118,8 @@ static char *map_part(const struct shm_group *group, int member, size_t offset,
     int failure = errno;
     close(fd);
     if (at == MAP_FAILED) {
-        error_set_errno(err, ERROR_MEMORY, failure, "mapping %zu bytes of rank %d", len,
+        error_set_errno(err, ERROR_MEMORY, failure,
+                        "mapping %zu bytes of rank %d's segment", len,
                         group->peers[member].rank);
         return NULL;
     }
@@ -165,7 +169,7 @@ int shm_group_alloc(struct shm_group *group, size_t len, struct error *err)
     group->data_len = round_up(len, PAGE);
     if (ftruncate(group->fd, (off_t)(group->data_offset + group->data_len)))
         return error_set_errno(err, ERROR_MEMORY, errno,
-                               "growing a shared segment by the buffers");
+                               "adding the buffers to a shared segment");
     /* Allocate the pages now: running out of memory later would raise SIGBUS. */
     do {
         failure =
@@ -174,8 +178,8 @@ int shm_group_alloc(struct shm_group *group, size_t len, struct error *err)
                 : 0;
     } while (failure == EINTR);
     if (failure) {
-        return error_set_errno(err, ERROR_MEMORY, failure, "%zu bytes of shared buffers",
-                               group->data_len);
+        return error_set_errno(err, ERROR_MEMORY, failure,
+                               "allocating %zu bytes of shared buffers", group->data_len);
     }
     if (shm_group_barrier(group))
         return watch_reason(group->watch, err);

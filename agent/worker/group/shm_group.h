@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shm_group.h - shared memory of the ranks of one host: one segment per rank
+/* shm_group.h - share memory among the ranks of one host: one segment per rank
  *
- * A segment is an anonymous file (memfd) that the others open through /proc/PID/fd. It
- * has no name that could be left behind. It contains, in this order: a head with the
- * rank's line, two slots for small messages, a byte queue from each local rank, and the
- * user buffers.
+ * A segment is an anonymous file (memfd) that the other ranks open through /proc/PID/fd.
+ * The file has no name, so a crash leaves nothing behind. The segment contains, in this
+ * order: a head with the rank's line, two slots for small messages, a byte queue from
+ * each local rank, and the user buffers.
  *
- * The line contains a sequence number that only its owner increments. A barrier
- * increments it and waits until all other ranks have reached it. The slots use the same
- * sequence. */
+ * The line contains a sequence number that only its owner increments. In a barrier, a
+ * rank increments its own number and waits until all other ranks' numbers have reached
+ * the new value. The slots use the same sequence. */
 #ifndef RINGBENCH_WORKER_GROUP_SHM_GROUP_H
 #define RINGBENCH_WORKER_GROUP_SHM_GROUP_H
 
@@ -78,21 +78,23 @@ int shm_group_init(struct shm_group *group, struct watch *watch, struct error *e
 void shm_group_release(struct shm_group *group);
 const unsigned char *shm_group_token(const struct shm_group *group);
 
-/* Map the members' segments. A collective call. `peers` is stolen, also on failure: rank,
- * pid, remote_fd and token of all members, with this process at position `self`. */
+/* Map the members' segments. A collective call. `peers` contains rank, pid, remote_fd and
+ * token of all members, with this process at position `self`. Takes ownership of `peers`,
+ * even on failure. */
 int shm_group_join(struct shm_group *group, struct shm_peer *peers, int n, int self,
                    struct error *err);
 
-/* Give each member a data area of len bytes, which all map. Call once. Collective. */
+/* Allocate a data area of len bytes for each member. All members map all areas. Call
+ * once. A collective call. */
 int shm_group_alloc(struct shm_group *group, size_t len, struct error *err);
 
-/* Wait for all members. Afterwards each sees the others' earlier writes. */
+/* Wait for all members. Afterwards each member sees the others' earlier writes. */
 int shm_group_barrier(struct shm_group *group);
 
 /* Exchange up to SHM_SLOT_BYTES with all members. Write this rank's part to the address
- * from shm_group_slot_begin, publish it, which waits for all others, and read their
- * slots. An exchange is also a barrier. A slot stays valid until the second exchange
- * after. */
+ * from shm_group_slot_begin. shm_group_slot_publish publishes the part and waits for all
+ * other members, so an exchange is also a barrier. Then read the members' slots. A slot
+ * stays valid during the next exchange and is reused by the one after. */
 char *shm_group_slot_begin(struct shm_group *group, size_t len);
 int shm_group_slot_publish(struct shm_group *group);
 const char *shm_group_slot(const struct shm_group *group, int member);

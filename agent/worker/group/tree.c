@@ -20,7 +20,8 @@
 #define LEAVE_MS 5000
 #define SLICE_MS 50             /* a loss ends a wait for a socket within this time */
 #define SCRATCH_RANK_BYTES 4096 /* large enough that it rarely grows during a row */
-#define SILENT_MS 16000 /* longer than any answered probe interval of an idle link */
+/* longer than an idle link is silent if the peer answers probes */
+#define SILENT_MS 16000
 
 /* ---- Creation and end ---- */
 
@@ -51,7 +52,8 @@ static int lose_process(struct tree *tree, int rank, struct error *err)
     return watch_reason(&tree->watch, err);
 }
 
-/* Linux before 5.3 has no pidfd: there, agents detect the end of a process. */
+/* Linux before 5.3 has no pidfd. On such kernels only the agents detect the end of a
+ * process. */
 static int watch_process(struct tree *tree, int rank, pid_t pid, struct error *err)
 {
     int fd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -169,13 +171,14 @@ json_t *tree_describe(const struct tree *tree)
 
 /* ---- Between hosts ---- */
 
-/* The message about a lost rank, between hosts. */
+/* The message that informs another host about a lost rank. */
 struct notice {
     int32_t lost, code;
     char text[248];
 };
 
-/* True if a notice was read. Otherwise errno is the reason, 0 for a closed connection. */
+/* True if a notice was read. On false, errno is the reason; 0 means a closed connection.
+ */
 static bool read_notice(const struct tree_link *link, int flags, int *lost,
                         struct error *error)
 {
@@ -204,9 +207,9 @@ static void spread(struct tree *tree, int lost, const struct error *error)
         segment_publish_loss(&tree->segment, lost, error);
 }
 
-/* A neighbor that exits because of another rank's death has sent a notice of that death.
- * If this thread reads the notice before the watchdog does, the watchdog does not spread
- * it: spread it here. */
+/* Record the loss that broke a link. A neighbor that exits because of another rank's
+ * death has sent a notice of that death. If this thread reads the notice before the
+ * watchdog does, the watchdog does not spread the loss. Spread it here. */
 static int lose_link(struct tree *tree, const struct tree_link *link, int errnum)
 {
     struct error error;
@@ -248,7 +251,7 @@ static int move(struct tree *tree, const struct tree_link *link, char *data, siz
     return 0;
 }
 
-/* The header of a message between leaders; its bytes follow. */
+/* The header of a message between leaders. `len` bytes of data follow. */
 struct header {
     uint64_t turn, len;
 };
@@ -268,7 +271,8 @@ static int out_of_step(struct tree *tree, int rank)
 {
     char text[64];
 
-    snprintf(text, sizeof(text), "rank %d is in another operation than this rank", rank);
+    snprintf(text, sizeof(text), "rank %d executes a different operation than this rank",
+             rank);
     return watch_fail(&tree->watch, ERROR_INTERNAL, text);
 }
 
@@ -375,8 +379,9 @@ static void copy_slots(struct tree *tree, size_t len, size_t from, size_t part, 
                segment_slot(&tree->segment, i), part);
 }
 
-/* The slots take a rank's bytes in `ins` steps, and the area returns the result in `outs`
- * steps. The last input step is also the first output step. */
+/* Long messages pass through the host's segment in steps. The slots take a rank's bytes
+ * in `ins` steps, and the area returns the result in `outs` steps. The last input step is
+ * also the first output step. */
 static int exchange(struct tree *tree, const char *mine, size_t len, char *all)
 {
     struct segment *segment = &tree->segment;
@@ -460,7 +465,8 @@ void tree_poll(struct tree *tree)
             watch_describe_cut(lost, errno, &error);
         }
     }
-    /* Inform the other ranks first: once recorded here, the loss may end this process. */
+    /* Inform the other ranks first: once the loss is recorded here, it may end this
+     * process. */
     spread(tree, lost, &error);
     watch_lose_rank(&tree->watch, lost, error.code, error.text);
     segment_wake(&tree->segment);

@@ -45,10 +45,11 @@ struct tree_config {
 
 /* A host and its leader. */
 struct tree_host {
-    int leader, machine; /* the leader's rank; containers of a machine share a number */
+    int leader,
+        machine; /* the leader's rank; the machine's number, which its containers share */
     char address[256], port[8], interface[ATTEMPT_INTERFACE_MAX];
     struct segment_place segment;
-    int first, n; /* the host's ranks in `order` */
+    int first, n; /* the host's ranks: n entries of `order`, starting at `first` */
 };
 
 /* A neighbor in the tree. */
@@ -62,7 +63,7 @@ struct tree_link {
 struct tree {
     int rank, world_size;
     struct watch watch;
-    int n_hosts, host; /* `host`: index of this rank's */
+    int n_hosts, host; /* `host`: index of this rank's host */
     struct tree_host *hosts;
     int *host_of;      /* [rank]: index in `hosts` */
     int *order;        /* the ranks, host by host, ascending */
@@ -84,7 +85,7 @@ struct tree {
 struct tree *tree_create(const struct tree_config *config, struct error *err);
 /* After success, wait up to 5 s until all ranks call this. Then ranks may exit. */
 void tree_leave(struct tree *tree);
-/* Does not wait. Accepts NULL. */
+/* Free the tree without waiting for peers. Accepts NULL. */
 void tree_destroy(struct tree *tree);
 
 int tree_barrier(struct tree *tree, struct error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tree_join.c - the ranks of a case find and connect to each other */
+/* tree_join.c - find the ranks of a case and connect them */
 #include "agent/worker/group/tree_join.h"
 
 #include <stdio.h>
@@ -19,9 +19,8 @@
 #define RECORD_MAX 4096
 #define TABLE_MAX STORE_VALUE_MAX
 #define SLICE_MS 100 /* a stop is noticed within this time */
-#define RANK_0_MS                                                                        \
-    2000 /* others time out later than rank 0, which names missing ranks                 \
-          */
+/* extra time for the other ranks: rank 0 times out first and names missing ranks */
+#define RANK_0_MS 2000
 
 enum { PURPOSE_OPERATIONS, PURPOSE_NOTICES, PURPOSES };
 
@@ -65,7 +64,7 @@ static int set_key(const struct joining *joining, const char *key, json_t *value
     return status;
 }
 
-/* Wait for a key and parse its value: a new reference. */
+/* Wait for a key and parse its value. Returns a new reference. */
 static json_t *get_key(const struct joining *joining, const char *key, int64_t more_ms,
                        size_t most, struct error *err)
 {
@@ -111,7 +110,8 @@ static int publish(const struct joining *joining, struct error *err)
 
 /* ---- Rank 0's table ---- */
 
-/* The number of a text: equal texts get equal numbers, new ones the next number. */
+/* Map a text to a number. Equal texts have equal numbers; a new text gets the next
+ * number. */
 static int number_of(json_t *seen, const char *text)
 {
     const json_t *known = json_object_get(seen, text);
@@ -167,7 +167,7 @@ static int add_rank(const struct joining *joining, json_t *table, json_t *seen, 
     return 0;
 }
 
-/* A new reference. */
+/* Collect all ranks' records into the table of hosts. Returns a new reference. */
 static json_t *make_table(const struct joining *joining, struct error *err)
 {
     json_t *table = json_pack("{s:[], s:[]}", "hosts", "host_of");
@@ -299,7 +299,8 @@ static int connect_parent(const struct joining *joining, struct error *err)
     return 0;
 }
 
-/* The link's descriptor for an accepted connection; NULL: it is not expected. */
+/* Find where to store the descriptor of an accepted connection. NULL: the connection is
+ * not expected. */
 static int *find_place(struct tree *tree, const struct greeting_caller *caller)
 {
     for (int i = tree->has_parent; i < tree->n_links; i++) {

@@ -16,10 +16,10 @@ enum { NOTICE_NONE, NOTICE_BEGUN, NOTICE_WHOLE };
 
 #define NAP_AFTER_NS 20000000
 #define NAP_NS 100000
-#define LONG_TURN_NS                                                                     \
-    500000               /* a longer yield means that another process computes here      \
-                          */
-#define YIELDS_SPARED 32 /* few, so that naps end before the next short calls */
+/* a longer yield means that another process computes on this core */
+#define LONG_TURN_NS 500000
+/* yields to skip after a long one: few, so that naps end before the next short call */
+#define YIELDS_SPARED 32
 /* naps in which to wait for a notice of a loss: at least 50 ms */
 #define NEWS_NAPS 500
 #define SPINS_ALONE 2000
@@ -59,7 +59,8 @@ void watch_publish(struct watch_notice *notice, int lost, enum error_code code,
     atomic_store(&notice->state, NOTICE_WHOLE);
 }
 
-/* An exited process has closed its connections. An unreachable one lets them time out. */
+/* True if the peer is unreachable: its connection timed out. A process that exits closes
+ * its connections instead. */
 static bool is_silence(int errnum)
 {
     return errnum == ETIMEDOUT || errnum == EHOSTUNREACH || errnum == ENETUNREACH;
@@ -104,7 +105,7 @@ int watch_check(struct watch *watch)
     if (atomic_load_explicit(&watch->is_leaving, memory_order_relaxed)) {
         return clock_monotonic_ns() < watch->leave_by_ns
                    ? 0
-                   : record(watch, -1, ERROR_TIMEOUT, "peers did not leave");
+                   : record(watch, -1, ERROR_TIMEOUT, "not all ranks left in time");
     }
     if (!notice ||
         atomic_load_explicit(&notice->state, memory_order_acquire) != NOTICE_WHOLE)

@@ -4,10 +4,11 @@
  * A wait loop polls memory or sockets and calls watch_idle() after each poll that finds
  * nothing. watch_idle() first spins briefly, then yields the processor, then sleeps in
  * short naps. Yielding matters with more ranks than cores, where a spinning rank keeps
- * others from running. On a core that another process uses, it sleeps at once.
+ * others from running. On a core that another process uses, watch_idle() sleeps at once.
  *
- * The slow path also reads flags in memory: stop requested, or a rank lost. The
- * watchdog's thread of this process or of the host's leader sets the latter (tree.h). */
+ * The slow path also reads two flags in memory: a stop was requested, or a rank was lost.
+ * The watchdog thread of this process or of the host's leader records a lost rank
+ * (tree.h). */
 #ifndef RINGBENCH_WORKER_GROUP_WATCH_H
 #define RINGBENCH_WORKER_GROUP_WATCH_H
 
@@ -80,12 +81,11 @@ int watch_fail_after_news(struct watch *watch, const struct error *error);
 /* Copy the recorded error; err may be NULL. Returns -1. */
 int watch_reason(const struct watch *watch, struct error *err);
 
-/* -1 if the wait must end, else 0. Only reads flags. */
+/* Returns -1 if the wait must end, else 0. Only reads flags. */
 int watch_check(struct watch *watch);
 
-/* The slow path of watch_idle(). -1 if the wait must end, with the reason in
- * watch->error.
- */
+/* The slow path of watch_idle(). Returns -1 if the wait must end, with the reason in
+ * watch->error. */
 int watch_idle_slow(struct watch *watch, struct watch_idle *idle);
 
 /* Yield the processor. After a yield that took long, the next n calls return false
@@ -112,7 +112,7 @@ static inline void watch_relax(void)
 #endif
 }
 
-/* Progress a transport without a thread of its own (UCX). False: there is none. */
+/* Progress a transport that uses no thread (UCX). False: there is no such transport. */
 static inline bool watch_progress(const struct watch *watch)
 {
     if (watch->progress)

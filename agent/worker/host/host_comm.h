@@ -36,11 +36,12 @@ int shm_run(struct backend_comm *comm, const struct backend_call *call);
 /* Run a collective over endpoints, for any placement of the ranks. */
 int net_run(struct backend_comm *comm, const struct backend_call *call);
 
-/* For mulsum: multiply the input of `rank` by its scalar. out may be in. */
+/* For mulsum: multiply the input of `rank` by its scalar. out may equal in. */
 void host_scale(const struct backend_comm *comm, enum dtype type, int rank, void *out,
                 const void *in, size_t count);
 
-/* Bytes that a rank sends in the call, in an alltoallv the most that any rank sends. */
+/* Bytes that a rank sends in the call. In an alltoallv, the largest number that any rank
+ * sends. */
 size_t host_send_bytes(const struct backend_comm *comm, const struct backend_call *call);
 
 extern const struct backend backend_host;

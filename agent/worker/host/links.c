@@ -43,9 +43,10 @@ static bool give_way(struct links *links, const struct watch_idle *idle)
            watch_give_way(&links->spared, YIELDS_SPARED);
 }
 
-/* One step of a wait on n sockets, or for memory (n = 0), on which a rank cannot sleep.
- * The kernel favors a process that wakes up from a socket over one that yields. Sockets
- * are therefore polled only briefly, while a message may arrive any moment. */
+/* Make one step of a wait on n sockets. With n = 0, wait for memory, on which a rank
+ * cannot sleep. The kernel favors a process that wakes up from a socket over one that
+ * yields. Sockets are therefore polled only briefly, while a message may arrive any
+ * moment. */
 static int rest(struct links *links, struct watch_idle *idle, struct pollfd *fds,
                 nfds_t n)
 {

@@ -2,12 +2,12 @@
 /* links.h - the host backend's data connections: shared memory to ranks of the same host,
  * sockets to other ranks
  *
- * A pair of ranks opens its sockets when an algorithm first uses the pair. The greater
- * rank connects, the lesser accepts. Both reach the same step of the same call. Only the
- * lesser rank waits for the greater, so there is no deadlock.
+ * A pair of ranks opens its sockets when an algorithm first uses the pair. The higher
+ * rank connects, the lower rank accepts. Both reach the same step of the same call. Only
+ * the lower rank waits for the higher rank, so there is no deadlock.
  *
- * One thread. The first failure is latched in the tree's watch, and all later calls fail
- * with it. */
+ * One thread uses these functions. The first failure is latched in the tree's watch, and
+ * all later calls fail with it. */
 #ifndef RINGBENCH_WORKER_HOST_LINKS_H
 #define RINGBENCH_WORKER_HOST_LINKS_H
 
@@ -53,8 +53,9 @@ struct links {
     bool is_local;              /* all ranks are on this host */
 };
 
-/* A collective call of all ranks of the case. sockets: number per rank of another host;
- * 0: by the speed of the network interface. The lowest number of any rank is used. */
+/* Prepare the connections. A collective call of all ranks of the case. sockets: number of
+ * sockets to each rank of another host; 0: choose by the speed of the network interface.
+ * All ranks use the lowest number of any rank. */
 struct links *links_create(struct tree *tree, const struct backend_env *env, int sockets,
                            struct error *err);
 /* Drops unsent data. Accepts NULL. */
@@ -77,7 +78,7 @@ static inline struct endpoint *links_to(struct links *links, int rank)
                                             : links_open(links, rank);
 }
 
-/* The rank in the case. */
+/* Convert a rank of the communicator to the rank in the case. */
 static inline int links_name(const struct links *links, int rank)
 {
     return links->names ? links->names[rank] : rank;

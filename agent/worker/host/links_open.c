@@ -222,7 +222,7 @@ static bool is_whole(const struct links *links, int rank)
     return true;
 }
 
-/* Accept all connections of `rank`. Those of other ranks may arrive first. */
+/* Accept all connections of `rank`. Connections of other ranks may arrive first. */
 static int accept_from(struct links *links, int rank)
 {
     struct greeting_caller caller;

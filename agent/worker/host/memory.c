@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* memory.c - the host memory that a rank may use
+/* memory.c - compute how much host memory a rank may use
  *
  * Shared segments are memfds, in the kernel's internal tmpfs. The size of /dev/shm does
  * not limit them, but they count as memory of the machine and of the cgroup. */
@@ -51,7 +51,7 @@ uint64_t memory_total(void)
     return meminfo("MemTotal");
 }
 
-/* A number in a cgroup file; UINT64_MAX without a limit or without the file. */
+/* Read a number from a cgroup file. UINT64_MAX without a limit or without the file. */
 static uint64_t cgroup_number(const char *dir, const char *file)
 {
     char path[PATH_MAX], text[64];
@@ -72,7 +72,8 @@ static uint64_t room_in(const char *dir, const char *limit_file, const char *usa
     return limit > usage ? limit - usage : 0;
 }
 
-/* The smallest room in the process's cgroup and all its parents. */
+/* The least memory that is still free in the process's cgroup and in any of its parents.
+ */
 static uint64_t room_up(const char *mount, const char *group, const char *limit_file,
                         const char *usage_file)
 {
@@ -132,7 +133,7 @@ void memory_share(int ranks, struct backend_memory *out)
     out->bytes = free_bytes > reserve ? (free_bytes - reserve) / (uint64_t)ranks : 0;
     snprintf(out->text, sizeof(out->text),
              "%s %s, minus a reserve of %s, shared by %d rank%s",
-             is_limited ? "memory cgroup room" : "MemAvailable",
+             is_limited ? "free memory of the cgroup" : "MemAvailable",
              units_format_human(free_bytes, left), units_format_human(reserve, kept),
              ranks, ranks == 1 ? "" : "s");
 }

@@ -38,7 +38,8 @@ static size_t part_len(size_t total, size_t piece, size_t i)
     return left < piece ? left : piece;
 }
 
-/* Block by block: a complete sum is forwarded while it is still in the caches. */
+/* Plan block by block, so that a complete sum is forwarded while it is still in the
+ * caches. */
 static void plan_all_reduce(const void *arg, size_t t, struct ring_step *step)
 {
     const struct plan *plan = arg;
@@ -253,7 +254,8 @@ static int small_reduce(struct backend_comm *comm, const struct backend_call *ca
     return 0;
 }
 
-/* Small enough for the caches, but at least one chunk per socket. */
+/* The longest piece that is small enough for the caches, but at least one chunk per
+ * socket. */
 static size_t longest_piece(const struct backend_comm *comm)
 {
     size_t chunks = (size_t)comm->links->sockets * SOCKETS_CHUNK_BYTES;
@@ -394,7 +396,7 @@ static int alltoallv(struct backend_comm *comm, const struct backend_call *call,
     return links_exchange(links, sends, n_sends, recvs, n_recvs);
 }
 
-/* log2(n) rounds of pairwise exchanges. The amount doubles in each. */
+/* Exchange data pairwise in log2(n) rounds. The amount of data doubles in each round. */
 static int hypercube(struct backend_comm *comm, const struct backend_call *call,
                      struct plan *plan)
 {

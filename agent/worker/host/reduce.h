@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* reduce.h - arithmetic of reductions over host memory
  *
- * Each operation on a pair rounds to the data type. 16 and 8-bit floating point is
- * computed in float. Integer sums and products wrap around. */
+ * Each operation on two elements rounds its result to the data type. 16-bit and 8-bit
+ * floating-point types are computed in float. Integer sums and products wrap around. */
 #ifndef RINGBENCH_WORKER_HOST_REDUCE_H
 #define RINGBENCH_WORKER_HOST_REDUCE_H
 
@@ -12,7 +12,7 @@
 
 /* out[i] = a[i] op b[i]. out may equal a or b, but not overlap them partially. */
 typedef void reduce_fn(void *out, const void *a, const void *b, size_t count);
-/* out[i] = in[i] * *scalar; out may be in. Integers wrap around. */
+/* out[i] = in[i] * *scalar; out may equal in. Integers wrap around. */
 typedef void scale_fn(void *out, const void *in, size_t count, const void *scalar);
 /* data[i] /= divisor; integers truncate. */
 typedef void divide_fn(void *data, size_t count, int divisor);
@@ -22,7 +22,7 @@ typedef void stream_fn(void *to, const void *from, size_t bytes);
 
 struct reduce_kernels {
     const char *name;
-    reduce_fn *reduce[DTYPE_COUNT][REDOP_COUNT]; /* avg and mulsum: the sum */
+    reduce_fn *reduce[DTYPE_COUNT][REDOP_COUNT]; /* for avg and mulsum: the sum */
     scale_fn *scale[DTYPE_COUNT];
     divide_fn *divide[DTYPE_COUNT];
     stream_fn *stream;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* reduce_kernels.c - the reduction loops, compiled once per instruction set.
- * REDUCE_VARIANT names the table. The compiler vectorizes them: iterations are
- * independent, also if out is a or b. */
+ * REDUCE_VARIANT names the table. The compiler can vectorize the loops, because
+ * iterations are independent even if out equals a or b. */
 #include <stdint.h>
 #include <string.h>
 

@@ -9,12 +9,12 @@
 #include "agent/worker/host/host_comm.h"
 
 /* In each step a rank concurrently sends a piece to the next rank and receives a piece
- * from the previous one. The receive of a step starts after the send of the step before,
- * so a piece received two steps ago may be overwritten. */
+ * from the previous rank. The receive of a step starts after the send of the previous
+ * step. It may therefore overwrite a piece that was received two steps earlier. */
 struct ring_step {
     const char *send;
     size_t send_len; /* 0: nothing */
-    bool is_chained; /* sends the piece that the step before receives, as it arrives */
+    bool is_chained; /* sends the piece that the previous step receives, as it arrives */
     char *recv;
     size_t recv_len;  /* 0: nothing */
     const char *own;  /* not NULL: recv = own op received data */

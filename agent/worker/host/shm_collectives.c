@@ -6,8 +6,8 @@
  * accessed before its owner has entered the call or after it has left.
  *
  * Small messages: each rank copies its input to its slot, and a single barrier follows.
- * Slots alternate, so the next operation does not overwrite data that a slow rank still
- * reads. The operation after that starts only when all ranks have entered the next. */
+ * Two slots alternate, so the next operation does not overwrite data that a slow rank
+ * still reads. A slot is reused only when all ranks have entered the next operation. */
 #include <string.h>
 
 #include "agent/worker/host/host_comm.h"
@@ -206,7 +206,8 @@ static void alltoallv(const struct shm_op *op)
     }
 }
 
-/* log2(n) rounds in which the amount doubles. -1 on failure. */
+/* Exchange data in log2(n) rounds. The amount of data doubles in each round. Returns -1
+ * on failure. */
 static int hypercube(const struct shm_op *op)
 {
     char *own = op->targets[op->self];
@@ -254,7 +255,7 @@ static int run_small(struct shm_op *op, size_t send_bytes)
     return 0;
 }
 
-/* Publish this rank's buffers and read the peers', after a barrier. */
+/* Publish this rank's buffers, wait in a barrier, and read the peers' buffers. */
 static int enter(struct shm_op *op)
 {
     struct shm_group *group = &op->comm->links->group;

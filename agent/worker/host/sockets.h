@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sockets.h - stripe data over several sockets to one peer on another host
  *
- * Data is cut into chunks that use the sockets in turn. Both ends know the order, so
- * chunks need no header. Only the communicator's thread uses these sockets. */
+ * Data is cut into chunks, which are assigned to the sockets round-robin. Both ends know
+ * the order, so chunks need no header. Only the communicator's thread uses these sockets.
+ */
 #ifndef RINGBENCH_WORKER_HOST_SOCKETS_H
 #define RINGBENCH_WORKER_HOST_SOCKETS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ucx.c - transfers between hosts over UCX, if available and selected */
+/* ucx.c - transfer data between hosts over UCX, if available and selected */
 #include "agent/worker/host/ucx.h"
 
 #include <errno.h>
@@ -38,8 +38,8 @@ struct ucx {
 
 static const ucp_request_param_t no_options = {0};
 
-/* If the peer has died, the control tree notices at about the same time as UCX: report
- * the death instead. */
+/* If the peer has died, the control tree notices the death at about the same time as UCX.
+ * In this case report the death, not UCX's error. */
 static ssize_t fail(const struct endpoint *endpoint, ucs_status_t status)
 {
     const struct peer *peer = endpoint->own;
@@ -159,7 +159,8 @@ static int open_worker(struct ucx *ucx, struct error *err)
                                         .thread_mode = UCS_THREAD_MODE_SINGLE};
     ucp_config_t *config;
 
-    /* UCX's defaults of 8 and 64 KiB halve TCP's bandwidth from 256 KiB up. */
+    /* UCX's defaults of 8 and 64 KiB halve TCP's bandwidth for messages of 256 KiB or
+     * more. */
     setenv("UCX_TCP_TX_SEG_SIZE", "256k", 0);
     setenv("UCX_TCP_RX_SEG_SIZE", "256k", 0);
     ucs_status_t status = lib->config_read(NULL, NULL, &config);
@@ -293,8 +294,8 @@ static int connect_peers(struct ucx *ucx, struct links *links, const uint32_t *l
         return 0;
     if (most > ADDRESS_MAX)
         return error_set(err, ERROR_UNSUPPORTED,
-                         "UCX: the worker's address has %zu bytes, the limit is %d", most,
-                         ADDRESS_MAX);
+                         "UCX: the worker's address is %zu bytes long, the limit is %d",
+                         most, ADDRESS_MAX);
     char *all = memory_zeroed(n + 1, most, "UCX"), *mine = all + n * most;
     if (ucx)
         memcpy(mine, ucx->address, ucx->address_len);

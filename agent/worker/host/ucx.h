@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ucx.h - transfers between hosts over UCX, if available and selected
+/* ucx.h - transfer data between hosts over UCX, if available and selected
  *
  * Barriers and exchanges still use the control tree, so that a peer's death is noticed as
- * soon as without UCX. Ranks of one host still share memory. One thread, the
- * communicator's. Source of the interface: UCX 1.13, header of the UCP layer (streams).
- */
+ * soon as without UCX. Ranks of one host still share memory. Only the communicator's
+ * thread calls these functions. Source of the interface: UCX 1.13, header of the UCP
+ * layer (streams). */
 #ifndef RINGBENCH_WORKER_HOST_UCX_H
 #define RINGBENCH_WORKER_HOST_UCX_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ucx_lanes.c - the transports and devices that UCX uses to a peer */
+/* ucx_lanes.c - find the transports and devices that UCX uses to a peer */
 #include "agent/worker/host/ucx_lanes.h"
 
 #include <stdio.h>
@@ -9,8 +9,8 @@
 #define LANES_MAX 16
 #define WORD_MAX 64
 
-/* Parse "tcp/eth0.0" or "rc_mlx5/mlx5_0:1.0". The number after the last dot, a path of
- * the device, and port 1 are left out. */
+/* Parse "tcp/eth0.0" or "rc_mlx5/mlx5_0:1.0". The result omits port 1 and the number
+ * after the last dot, which is a path of the device. */
 static json_t *way_of(const char *resource, size_t len)
 {
     const char *slash = memchr(resource, '/', len);
@@ -31,8 +31,8 @@ static json_t *way_of(const char *resource, size_t len)
                      device);
 }
 
-/* Parse "#    lane[0]:  1:tcp/lo.0 md[1]   -> md[1]/tcp/sysdev[255] am am_bw#0 wireup".
- * NULL if the line is no lane or a lane that streams do not use. */
+/* Parse "# lane[0]: 1:tcp/lo.0 md[1] -> md[1]/tcp/sysdev[255] am am_bw#0 wireup". NULL if
+ * the line does not describe a lane, or if streams do not use the lane. */
 static json_t *lane_of(const char *line, size_t len)
 {
     char text[256];

@@ -35,7 +35,8 @@ struct ucx_lib {
 #undef UCX_MEMBER
 };
 
-/* RINGBENCH_UCX_LIB names another library, for tests. -1 if there is none. */
+/* Load UCX. RINGBENCH_UCX_LIB names another library, for tests. Returns -1 if UCX cannot
+ * be loaded. */
 int ucx_lib_open(struct ucx_lib *lib, struct error *err);
 
 #endif

@@ -18,9 +18,11 @@
 
 #define END_MS 5000 /* limit of ncclCommDestroy */
 
-#define CONNECT_MS 100 /* per rank, for a first call that connects ranks */
+/* extra time per rank, because a call may have to connect ranks first */
+#define CONNECT_MS 100
 
-/* Roundings of ncclAvg: 1/n, the product of each of two terms with it, their sum. */
+/* Allowed error of ncclAvg, which rounds 1/n, each of two products with 1/n, and their
+ * sum. */
 #define AVG_ULPS 3
 
 static void release_device(struct backend_comm *comm)
@@ -102,7 +104,7 @@ static int set_up_device(struct backend_comm *comm, int local_rank, struct error
                : 0;
 }
 
-/* Fill in this rank's identity, or the reason why it cannot run. */
+/* Fill in this rank's identity, or the reason why this rank cannot run. */
 static void identify(struct backend_comm *comm, const struct backend_env *env)
 {
     struct nccl_identity *identity = &comm->identity;
@@ -181,9 +183,9 @@ static int64_t leave_ms(int64_t stall_ms)
     return stall_ms == 0 ? 0 : stall_ms / 2 > END_MS ? stall_ms / 2 : END_MS;
 }
 
-/* Limit of one call. It is longer than the server's, which names the stalled ranks, and
- * acts only if the server is gone. Connecting ranks takes time that is not visible here.
- */
+/* Time limit of one call. The server's limit is shorter, so the server can name the
+ * stalled ranks first. This limit acts only if the server is gone. It includes time for
+ * NCCL to connect ranks. */
 static int64_t give_up_ms(const struct backend_env *env)
 {
     int64_t connect_ms = (int64_t)CONNECT_MS * env->world_size;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuda_lib.c - the CUDA Runtime, loaded at run time */
+/* cuda_lib.c - load the CUDA Runtime at run time */
 #include "agent/worker/nccl/cuda_lib.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuda_lib.h - the CUDA Runtime, loaded at run time */
+/* cuda_lib.h - load the CUDA Runtime at run time */
 #ifndef RINGBENCH_WORKER_NCCL_CUDA_LIB_H
 #define RINGBENCH_WORKER_NCCL_CUDA_LIB_H
 
@@ -55,15 +55,15 @@ struct cuda_lib {
     bool is_emulated;
 };
 
-/* Load the first of the usual libraries that the driver supports. RINGBENCH_CUDART_LIB
- * names the file instead. */
+/* Load the first of the usual libraries that the driver supports. If RINGBENCH_CUDART_LIB
+ * is set, only that file is tried. */
 int cuda_lib_load(struct cuda_lib *cuda, struct error *err);
 
 /* Set "WHAT: the runtime's text (CUDA error N)". Returns -1. */
 int cuda_failed(const struct cuda_lib *cuda, int code, const char *what,
                 struct error *err);
 
-/* "13.0" of 13000. */
+/* Format a version: 13000 is "13.0". */
 #define CUDA_VERSION_TEXT_MAX 16
 const char *cuda_version_text(int version, char text[CUDA_VERSION_TEXT_MAX]);
 

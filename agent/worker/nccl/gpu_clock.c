@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpu_clock.c - the clock rate of the rank's GPU, throttling, and NVLink traffic */
+/* gpu_clock.c - read the clock rate of the rank's GPU, throttling, and NVLink traffic */
 #include "agent/worker/nccl/gpu_clock.h"
 
 #include <limits.h>

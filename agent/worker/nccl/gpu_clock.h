@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpu_clock.h - the clock rate of the rank's GPU, throttling, and NVLink traffic, from
- * NVML
+/* gpu_clock.h - read the clock rate of the rank's GPU, throttling, and NVLink traffic
+ * from NVML
  *
  * Do not call inside a timed loop: a call may take milliseconds. */
 #ifndef RINGBENCH_WORKER_NCCL_GPU_CLOCK_H

@@ -118,7 +118,7 @@ static json_t *slowed_by(unsigned long long reasons)
                  {"heat", NVML_SLOW_HEAT},
                  {"heat, by the hardware", NVML_SLOW_HARDWARE_HEAT},
                  {"power brake", NVML_SLOW_POWER_BRAKE},
-                 /* Set together with either of the two above. */
+                 /* The driver sets this bit together with either of the previous two. */
                  {"hardware", NVML_SLOW_HARDWARE}};
     json_t *list = json_array();
 
@@ -298,7 +298,7 @@ static json_t *describe(const struct driver *driver, unsigned i)
     return gpu;
 }
 
-/* A GPU that has fallen off the bus is left out; the others stay in the list. */
+/* Skip a GPU that has fallen off the bus, and keep the other GPUs. */
 static void find_devices(struct driver *driver)
 {
     union call count = find(driver, "nvmlDeviceGetCount_v2");

@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-/* A new array of all GPUs, also those that this process may not use: `gpus` in
+/* A new array of all GPUs, including GPUs that this process may not use: `gpus` in
  * docs/development/agent-protocol.md. NULL: no NVML. */
 json_t *gpu_facts(void);
 

@@ -95,7 +95,7 @@ static int reduce(struct backend_comm *comm, const struct backend_call *call)
                                   comm->stream);
 }
 
-/* The peer's part of the buffer. */
+/* The part of the send buffer that goes to `peer`. */
 static const char *part_sent(const struct backend_call *call, int peer)
 {
     return (const char *)call->send +
@@ -205,8 +205,8 @@ static int alltoallv(struct backend_comm *comm, const struct backend_call *call)
     return end_group(comm, result);
 }
 
-/* An all-gather in log2(n) rounds. In each, a rank exchanges all its data with a partner.
- */
+/* An all-gather in log2(n) rounds. In each round a rank exchanges all its data with a
+ * partner. */
 static int hypercube(struct backend_comm *comm, const struct backend_call *call)
 {
     char *own = part_received(call, comm->rank);
@@ -280,8 +280,8 @@ int comm_run(struct backend_comm *comm, const struct backend_call *call,
     return call->closes_batch ? close_group(comm, err) : 0;
 }
 
-/* avg and mulsum over one rank use a kernel of NCCL's without fp8: an invalid argument
- * (src/device/onerank.cu, 2.24 to 2.28). */
+/* With one rank, avg and mulsum use an NCCL kernel that does not support fp8. NCCL then
+ * reports an invalid argument (src/device/onerank.cu, 2.24 to 2.28). */
 static bool is_scaled_by_one_rank(const struct backend_comm *comm,
                                   const struct backend_call *call)
 {
@@ -310,7 +310,7 @@ bool comm_refuses(const struct backend_comm *comm, const struct backend_call *ca
         return true;
     }
     if (reduces && is_scaled_by_one_rank(comm, call)) {
-        snprintf(reason, size, "NCCL %s has no %s of fp8 for a communicator of one rank",
+        snprintf(reason, size, "NCCL %s does not support %s of fp8 with only one rank",
                  text, redop_name(call->redop));
         return true;
     }

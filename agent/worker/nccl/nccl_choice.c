@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_choice.c - NCCL's algorithm for a row, from its profiler interface (2.23 on)
- * during the first, untimed call */
+/* nccl_choice.c - record NCCL's algorithm for a row. NCCL's profiler interface (2.23 or
+ * later) reports it during the first, untimed call. */
 #include <string.h>
 
 #include "agent/worker/nccl/nccl_comm.h"

@@ -99,10 +99,11 @@ struct backend_comm {
 
 /* 0 on success, else -1 with CUDA's error. */
 int comm_cuda(struct backend_comm *comm, int code, const char *what, struct error *err);
-/* The same for a result of NCCL. If a peer is lost, the error names it before NCCL's
- * text. */
+/* Like comm_cuda(), for a result of NCCL. If a peer is lost, the error names the peer
+ * before NCCL's text. */
 int comm_nccl(struct backend_comm *comm, int result, const char *what, struct error *err);
-/* After watch_check() has failed: set its reason and NCCL's last error. Returns -1. */
+/* Call after watch_check() has failed. Sets the reason and NCCL's last error. Returns -1.
+ */
 int comm_lost(struct backend_comm *comm, struct error *err);
 
 /* Wait until the stream is idle. Fails if NCCL reports an error, a peer dies, a stop is
@@ -111,10 +112,9 @@ int comm_wait(struct backend_comm *comm, struct error *err);
 
 /* Call before each collective, with its kind. */
 void backlog_begin(struct backend_comm *comm, enum collective_kind kind);
-/* Count enqueued calls, and mark them with an event if calls are slow. Within a group
- * only backlog_mark, at its end, marks them. Captured calls count when their graph is
- * launched.
- */
+/* Count enqueued calls, and mark them with an event if calls are slow. Calls within a
+ * group are marked only by backlog_mark, at the group's end. Captured calls count when
+ * their graph is launched. */
 int backlog_add(struct backend_comm *comm, uint64_t calls, struct error *err);
 int backlog_mark(struct backend_comm *comm, struct error *err);
 void backlog_release(struct backend_comm *comm);
@@ -168,7 +168,7 @@ int comm_read(struct backend_comm *comm, void *host, const void *from, size_t le
 int comm_fill(struct backend_comm *comm, void *to, const void *element, size_t size,
               size_t len, struct error *err);
 
-/* nccl_kernels.c; kernels_load succeeds also if no kernel can run on this GPU */
+/* nccl_kernels.c; kernels_load succeeds even if no kernel can run on this GPU */
 int kernels_load(struct backend_comm *comm, struct error *err);
 void kernels_unload(struct backend_comm *comm);
 int kernels_put_input(struct backend_comm *comm, const struct pattern *pattern, int rank,

@@ -26,7 +26,8 @@ struct nccl_identity {
 /* 0 if these ranks can form a communicator, else -1 with the first reason. */
 int nccl_identity_compare(const struct nccl_identity *all, int n, struct error *err);
 
-/* A difference that deserves a warning but is no error: a sentence, or "". */
+/* Describe, in a sentence, a difference that deserves a warning but is not an error. ""
+ * if there is none. */
 void nccl_identity_remark(const struct nccl_identity *all, int n, char *text,
                           size_t size);
 
@@ -35,7 +36,7 @@ void nccl_identity_remark(const struct nccl_identity *all, int n, char *text,
 void nccl_identity_older(const struct nccl_identity *all, int n, int capability,
                          char *text, size_t size);
 
-/* Number of ranks on the GPU of `rank`, including it. */
+/* Number of ranks on the GPU of `rank`, including that rank. */
 int nccl_identity_sharers(const struct nccl_identity *all, int n, int rank);
 
 #endif

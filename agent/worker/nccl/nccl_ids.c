@@ -60,8 +60,8 @@ static int fetch(struct rendezvous_client *store, const char *scope, int number,
     status = rendezvous_client_wait(store, keys, 1, timeout_ms, err) ||
              rendezvous_client_get(store, key, &value, err);
     if (!status && value.len != sizeof(id->bytes)) {
-        status = error_set(err, ERROR_PEER, "%s has %zu bytes, not %zu", key, value.len,
-                           sizeof(id->bytes));
+        status = error_set(err, ERROR_PEER, "%s is %zu bytes long instead of %zu", key,
+                           value.len, sizeof(id->bytes));
     }
     if (!status)
         memcpy(id->bytes, value.data, sizeof(id->bytes));

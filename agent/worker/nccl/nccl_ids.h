@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_ids.h - exchange ncclUniqueIds through the store
  *
- * Rank 0 creates an id under ringbench/nccl_id. Above 128 ranks there are several ids if
- * the library has ncclCommInitRankScalable, so that not all ranks connect to one process:
- * rank I * N / ids creates id I under ringbench/nccl_id/I. */
+ * Rank 0 creates an id under ringbench/nccl_id. With more than 128 ranks, and a library
+ * with ncclCommInitRankScalable, there are several ids, so that not all ranks connect to
+ * one process. Rank I * N / ids creates id I under ringbench/nccl_id/I. */
 #ifndef RINGBENCH_WORKER_NCCL_NCCL_IDS_H
 #define RINGBENCH_WORKER_NCCL_NCCL_IDS_H
 

@@ -39,7 +39,8 @@ static void configure(const struct backend_comm *comm, struct nccl_config *confi
     config->max_p2p_peers = comm->is_ring ? RING_PEERS : NCCL_CONFIG_UNSET;
 }
 
-/* Older versions ignore an unknown policy or report an invalid argument. */
+/* Refuse a policy that this NCCL does not support. Older versions ignore an unknown
+ * policy or report an invalid argument. */
 static int check_policy(const struct backend_comm *comm, struct error *err)
 {
     int policy = comm->options.cta_policy, version = comm->nccl.version;
@@ -49,7 +50,7 @@ static int check_policy(const struct backend_comm *comm, struct error *err)
         return 0;
     return error_set(
         err, ERROR_UNSUPPORTED,
-        "cta_policy: NCCL %s does not have this policy; 2.%d or newer is needed",
+        "cta_policy: NCCL %s does not support this policy; 2.%d or newer is needed",
         nccl_version_text(version, text), policy == 1 ? 27 : 28);
 }
 

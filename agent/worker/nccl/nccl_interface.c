@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_interface.c - the network interface that NCCL will use for its sockets */
+/* nccl_interface.c - find the network interface that NCCL will use for its sockets */
 #include "agent/worker/nccl/nccl_interface.h"
 
 #include <arpa/inet.h>

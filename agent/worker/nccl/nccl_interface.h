@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_interface.h - the network interface that NCCL will use for its sockets
+/* nccl_interface.h - find the network interface that NCCL will use for its sockets
  *
  * common/spec/nccl_ifname.h documents the rule. NCCL_SOCKET_FAMILY may restrict the
  * address family. */

@@ -16,7 +16,7 @@ static size_t table_bytes(const struct backend_comm *comm)
     return (size_t)comm->world_size * sizeof(double);
 }
 
-/* The reason why no kernels can be loaded, or NULL. */
+/* The reason why kernels cannot be loaded, or NULL. */
 static const char *why_no_image(const struct backend_comm *comm)
 {
     if (!comm->cuda.call.library_load_data || !comm->cuda.call.library_get_kernel)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_laps.c - CUDA events between back-to-back iterations */
+/* nccl_laps.c - time back-to-back iterations with CUDA events between them */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_lib.c - NCCL, loaded at run time */
+/* nccl_lib.c - load NCCL at run time */
 #include "agent/worker/nccl/nccl_lib.h"
 
 #include <fcntl.h>
@@ -59,8 +59,8 @@ static const struct shared_symbol symbols[] = {
 static const struct shared_symbol version_symbol =
     FUNCTION(get_version, "ncclGetVersion");
 
-/* Checked before binding the other functions, so that an old library is reported as old
- * rather than as one without a function. */
+/* Check the version before the other functions are bound, so that the error about an old
+ * library names its version and not a missing function. */
 static int check_version(void *handle, struct nccl_lib *nccl, struct error *err)
 {
     char text[NCCL_VERSION_TEXT_MAX];
@@ -69,7 +69,7 @@ static int check_version(void *handle, struct nccl_lib *nccl, struct error *err)
         return -1;
     nccl->path = shared_object_path(*(void **)&nccl->call.get_version);
     if (nccl->call.get_version(&nccl->version))
-        return error_set(err, ERROR_UNSUPPORTED, "%s: ncclGetVersion fails", nccl->path);
+        return error_set(err, ERROR_UNSUPPORTED, "%s: ncclGetVersion failed", nccl->path);
     if (nccl->version < NCCL_OLDEST) {
         return error_set(err, ERROR_UNSUPPORTED,
                          "%s has version %s; 2.18 or newer is needed", nccl->path,
@@ -78,8 +78,8 @@ static int check_version(void *handle, struct nccl_lib *nccl, struct error *err)
     return 0;
 }
 
-/* NCCL contains its own CUDA runtime, independent of the worker's. It needs a driver of
- * at least its major version. */
+/* NCCL contains its own CUDA runtime, independent of the worker's. That runtime needs a
+ * driver of at least its own major version. */
 static int check_cuda(const struct nccl_lib *nccl, struct error *err)
 {
     char built[NCCL_CUDA_TEXT_MAX], driver[CUDA_VERSION_TEXT_MAX];
@@ -130,8 +130,8 @@ int nccl_lib_load(struct nccl_lib *nccl, int driver, struct error *err)
     return 0;
 }
 
-/* NCCL never clears its last error. One that is older than the communicator explains
- * nothing. */
+/* NCCL never clears its last error. Ignore an error from before the communicator existed.
+ */
 static const char *recent_error(const struct nccl_lib *nccl, nccl_comm comm)
 {
     const char *last = nccl->call.last_error ? nccl->call.last_error(comm) : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_lib.h - NCCL, loaded at run time */
+/* nccl_lib.h - load NCCL at run time */
 #ifndef RINGBENCH_WORKER_NCCL_NCCL_LIB_H
 #define RINGBENCH_WORKER_NCCL_NCCL_LIB_H
 
@@ -65,7 +65,7 @@ int nccl_lib_load(struct nccl_lib *nccl, int driver, struct error *err);
 #define NCCL_CUDA_TEXT_MAX 16
 int nccl_lib_cuda(const char *path, char text[NCCL_CUDA_TEXT_MAX]);
 
-/* Leave NCCL's current last error out of later messages. */
+/* Omit NCCL's current last error from later messages. */
 void nccl_forget_error(struct nccl_lib *nccl, nccl_comm comm);
 
 /* Set "WHAT: NCCL's text (NCCL result N), its last error: ...". Returns -1. */
@@ -78,7 +78,7 @@ int nccl_failed(const struct nccl_lib *nccl, nccl_comm comm, int result, const c
 const char *nccl_last_error(const struct nccl_lib *nccl, nccl_comm comm,
                             char text[NCCL_LAST_ERROR_MAX]);
 
-/* "2.28.9" of 22809. */
+/* Format a version: 22809 is "2.28.9". */
 #define NCCL_VERSION_TEXT_MAX 24
 const char *nccl_version_text(int version, char text[NCCL_VERSION_TEXT_MAX]);
 

@@ -50,7 +50,7 @@ size_t comm_free_bytes(struct backend_comm *comm)
     return code ? 0 : free_bytes;
 }
 
-/* The bytes that were used between the two readings; 0 if other processes freed more. */
+/* The decrease in free memory between two readings. 0 if other processes freed more. */
 static json_int_t taken(size_t before, size_t after)
 {
     return before > after ? (json_int_t)(before - after) : 0;
@@ -115,7 +115,7 @@ static int register_local(struct backend_comm *comm, size_t bytes, struct error 
 
     if (!comm->nccl.call.register_buffer || !comm->nccl.call.deregister_buffer) {
         return error_set(err, ERROR_UNSUPPORTED,
-                         "registration local: this NCCL has no ncclCommRegister; 2.19 or "
+                         "registration local: this NCCL lacks ncclCommRegister; 2.19 or "
                          "newer is needed");
     }
     for (int i = 0; i < 2; i++) {
@@ -137,8 +137,8 @@ static int register_symmetric(struct backend_comm *comm, size_t bytes, struct er
     if (!comm->nccl.call.register_window || !comm->nccl.call.deregister_window) {
         return error_set(
             err, ERROR_UNSUPPORTED,
-            "registration symmetric: this NCCL has no windows; 2.27 or newer "
-            "is needed");
+            "registration symmetric: this NCCL does not support windows; 2.27 or "
+            "newer is needed");
     }
     if (!comm->is_nccl_memory) {
         return error_set(err, ERROR_UNSUPPORTED,

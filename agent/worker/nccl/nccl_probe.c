@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_probe.c - the NCCL backend's support on this machine */
+/* nccl_probe.c - report what the NCCL backend supports on this machine */
 #include "agent/worker/nccl/nccl_probe.h"
 
 #include <errno.h>
@@ -75,8 +75,8 @@ int nccl_probe_devices(const struct cuda_lib *cuda, int *count, struct error *er
                      cuda->call.error_string(code), code);
 }
 
-/* NCCL loads NVML to create a communicator, and fails without it. The emulation of NCCL
- * needs none unless a test names one. */
+/* NCCL loads NVML to create a communicator, and fails without it. The tests' emulation of
+ * NCCL needs NVML only if a test names a file. */
 static int check_nvml(const struct nccl_lib *nccl, struct error *err)
 {
     struct error why = {0};
@@ -118,7 +118,7 @@ static json_t *describe_device(const struct cuda_lib *cuda, int index)
                      uuid);
 }
 
-/* Versions of the libraries that are installed. */
+/* Add the versions of the installed libraries. */
 static void describe_libraries(json_t *probe, const struct cuda_lib *cuda,
                                const struct nccl_lib *nccl)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_probe.h - the NCCL backend's support on this machine */
+/* nccl_probe.h - report what the NCCL backend supports on this machine */
 #ifndef RINGBENCH_WORKER_NCCL_NCCL_PROBE_H
 #define RINGBENCH_WORKER_NCCL_NCCL_PROBE_H
 

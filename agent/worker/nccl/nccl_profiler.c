@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_profiler.c - NCCL's algorithm for a call, from its profiler interface */
+/* nccl_profiler.c - record NCCL's algorithm for a call, from its profiler interface */
 #include "agent/worker/nccl/nccl_profiler.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Types of events. Others would cost time per network step or change the measurement. */
+/* Event types to enable. Other types would cost time per network step or change the
+ * measurement. */
 enum { EVENT_GROUP = 1, EVENT_COLLECTIVE = 2, EVENT_TRANSFER = 4 };
 
-/* Offsets of an event's members, by interface version. 0: no such member, or a wrong one:
- * up to version 3 the number of channels is only the maximum. */
+/* Offsets of an event's members, by interface version. 0: the member does not exist or
+ * cannot be used. Up to version 3 the number of channels is only the maximum. */
 struct layout {
     unsigned char algo, proto, channels, transfer_channels;
     bool has_numbers; /* algorithm and protocol are numbers, not names */
@@ -25,7 +26,7 @@ static const struct layout layouts[] = {
 };
 
 static struct {
-    int *mask; /* NCCL's event mask, while it has a communicator; or NULL */
+    int *mask; /* NCCL's event mask while a communicator exists; otherwise NULL */
     bool is_watching;
     struct choice choice;
 } plugin;
@@ -81,8 +82,9 @@ static void record_transfer(const struct layout *layout, const char *event)
     out->channels = channels > out->channels ? channels : out->channels;
 }
 
-/* Give a group a handle: up to 2.27, NCCL reports calls only in a group with a handle.
- * Give other events none: from 2.28 on, NCCL would pass it back at every later call. */
+/* Set a handle for groups only. Up to 2.27, NCCL reports calls only in a group with a
+ * handle. From 2.28 on, NCCL would pass the handle of another event back at every later
+ * call. */
 static int start(void *context, void **handle, const void *event)
 {
     /* The relevant types fit into a byte, also in version 5 with its wider type. */
@@ -129,9 +131,8 @@ static int begin(const struct layout *layout, void **context, int *mask)
     return 0;
 }
 
-/* Versions 1 to 3 pass only these arguments. Later ones add arguments that are not
- * needed.
- */
+/* Versions 1 to 3 pass only these arguments. Later versions add arguments that are not
+ * needed. */
 static int init_1(void **context, int *mask)
 {
     return begin(&layouts[0], context, mask);

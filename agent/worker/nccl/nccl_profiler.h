@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_profiler.h - NCCL's algorithm for a call, from its profiler interface
+/* nccl_profiler.h - record NCCL's algorithm for a call, from its profiler interface
  *
  * This program is itself the plugin (2.23 on): NCCL finds ncclProfiler_v1 to _v5 in it.
  * Events are enabled around single calls only. At other times NCCL only tests a flag.
  * Source: NCCL 2.23 to 2.30, src/include/plugin/profiler and src/misc/profiler.cc. NCCL
- * uses one plugin per process, so the functions take no object. All functions are for the
- * thread that makes the calls. */
+ * uses one plugin per process, so the functions take no object. Call all functions from
+ * the thread that makes the NCCL calls. */
 #ifndef RINGBENCH_WORKER_NCCL_NCCL_PROFILER_H
 #define RINGBENCH_WORKER_NCCL_NCCL_PROFILER_H
 
@@ -30,7 +30,7 @@ void nccl_profiler_watch(void);
  */
 void nccl_profiler_finish(struct choice *out);
 
-/* Names of NCCL's numbers: "TREE" for 0. Unknown numbers give "". */
+/* The name of NCCL's number: "TREE" for 0; "" for an unknown number. */
 const char *nccl_algorithm(unsigned number);
 const char *nccl_protocol(unsigned number);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_setting.c - values of NCCL's variables, as NCCL will read them */
+/* nccl_setting.c - read NCCL's variables as NCCL will read them */
 #include "agent/worker/nccl/nccl_setting.h"
 
 #include <stdlib.h>

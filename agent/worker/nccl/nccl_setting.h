@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_setting.h - values of NCCL's variables, as NCCL will read them: from the
- * environment or its configuration files (common/ncclog/nccl_conf.h) */
+/* nccl_setting.h - read NCCL's variables as NCCL will read them, from the environment or
+ * NCCL's configuration files (common/ncclog/nccl_conf.h) */
 #ifndef RINGBENCH_WORKER_NCCL_NCCL_SETTING_H
 #define RINGBENCH_WORKER_NCCL_NCCL_SETTING_H
 
@@ -14,8 +14,8 @@ const char *nccl_setting(const char *name, char *value, size_t size);
  * the environment. Returns non-zero if out of memory. */
 int nccl_setting_log(void);
 
-/* Set a variable in the environment unless it has a value. Call it under the conditions
- * of nccl_setting_log(); the result is the same. */
+/* Set a variable in the environment unless it has a value. The same conditions and return
+ * value as for nccl_setting_log() apply. */
 int nccl_setting_default(const char *name, const char *value);
 
 #endif

@@ -19,6 +19,6 @@ void *nvml_open(struct error *err)
         return NULL;
     code = init();
     if (code)
-        error_set(err, ERROR_UNSUPPORTED, "nvmlInit_v2 fails with code %d", code);
+        error_set(err, ERROR_UNSUPPORTED, "nvmlInit_v2 failed with code %d", code);
     return code ? NULL : library;
 }

@@ -14,8 +14,8 @@
 #define NVML_SLOW_HARDWARE_HEAT 0x40ULL
 #define NVML_SLOW_POWER_BRAKE 0x80ULL
 
-/* The initialized library, or NULL with the error. RINGBENCH_NVML_LIB names another file.
- */
+/* Load and initialize the library. Returns NULL with the error on failure.
+ * RINGBENCH_NVML_LIB names another file. */
 void *nvml_open(struct error *err);
 
 #endif

@@ -19,11 +19,12 @@
 struct place {
     char node[64];
     char interface[NCCL_INTERFACE_NAME_MAX], address[INET6_ADDRSTRLEN];
-    char port[8];      /* "": not listening, or NCCL's address is not known */
-    char failure[200]; /* why it does not listen, or "" */
+    char port[8];      /* "": no listening socket, or NCCL's address is not known */
+    char failure[200]; /* why this node does not listen, or "" */
 };
 
-/* The result of a node's attempts. failures 0: it reaches all other nodes. */
+/* The result of a node's attempts. `failures` is 0 if the node reaches all other nodes.
+ */
 struct finding {
     int failures, to, code; /* the first failure: its rank and errno */
 };

@@ -3,7 +3,8 @@
  *
  * NCCL retries for a minute if a connection is refused, and for an hour if packets are
  * dropped. Before NCCL starts, one rank per node therefore listens on the address that
- * NCCL will use there. It connects to all other nodes' addresses at the same time. */
+ * NCCL will use there. This rank also connects to all other nodes' addresses at the same
+ * time. */
 #ifndef RINGBENCH_WORKER_NCCL_REACH_H
 #define RINGBENCH_WORKER_NCCL_REACH_H
 

@@ -2,8 +2,8 @@
 /* noise.h - random deviations of simulated times from the model, as factors
  * (docs/reference/simulation.md, "Noise")
  *
- * Each value is a pure function of a seed and its other arguments. All ranks compute the
- * same values, and a repeated run gets them again. */
+ * Each value is a pure function of a seed and its other arguments. All ranks, and
+ * repeated runs, therefore compute the same values. */
 #ifndef RINGBENCH_WORKER_SIM_NOISE_H
 #define RINGBENCH_WORKER_SIM_NOISE_H
 

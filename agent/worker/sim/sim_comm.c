@@ -171,7 +171,7 @@ static int blocking(struct timed *timed, struct timed_ns *out, struct error *err
 }
 
 /* All ranks leave the barrier at the same simulated time, but their clocks differ.
- * Arrivals are therefore relative to it. */
+ * Arrivals are therefore relative to the time of leaving the barrier. */
 static int isolated(struct timed *timed, struct timed_ns *out, struct arrival *arrival,
                     struct error *err)
 {

@@ -16,11 +16,11 @@ struct backend_comm {
     struct tree *tree;
     /* Simulated time. */
     double host_us;   /* the rank's clock, since the communicator was created */
-    double device_us; /* in calls, since the last isolated one began */
+    double device_us; /* time in calls, since the last isolated call began */
     double debt_us;   /* real time that the rank still has to sleep */
     uint64_t calls;
     bool in_batch, batch_waited;
-    /* A cache: the estimate of the last call. The next one is usually the same. */
+    /* A cache of the last call's estimate. The next call usually needs the same one. */
     enum collective_kind kind;
     double bytes; /* negative: no call yet */
     struct sim_estimate estimate;

@@ -50,7 +50,7 @@ static int find_node(const struct sim_model *model, const char *name, size_t len
     return -1;
 }
 
-/* Add a link "a/b" with its factor. False if the place is no link. */
+/* Add a link "a/b" with its factor. False if the place is not a link. */
 static bool add_link(struct sim_model *model, const struct sim_slow *item)
 {
     const char *slash = memchr(item->place, '/', item->place_len);
@@ -116,8 +116,8 @@ static double link_factor(const struct sim_model *model, int a, int b)
     return factor;
 }
 
-/* The slowest link of each algorithm. The ring follows the order of nodes. Node i's
- * parent in the tree is (i - 1) / 2. Messages use all links. */
+/* Find the slowest link of each algorithm. The ring follows the order of nodes. Node i's
+ * parent in the tree is (i - 1) / 2. Point-to-point messages use all links. */
 static void find_slowest(struct sim_model *model)
 {
     int n = model->n_nodes;

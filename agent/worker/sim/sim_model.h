@@ -36,7 +36,7 @@ struct sim_model {
     int n_ranks, n_nodes, n_links;
     int *node_of; /* [rank]: index in `nodes` */
     struct sim_node *nodes;
-    struct sim_link *links;        /* slow ones */
+    struct sim_link *links;        /* only the slow links */
     double factor[SIM_ALGORITHMS]; /* [algorithm]: of the slowest link that it uses */
     double case_factor;            /* noise: factor on all times of the case */
     uint64_t seed;                 /* for the noise within the case */
@@ -69,7 +69,8 @@ struct sim_estimate sim_model_choose(const struct sim_model *model,
 /* Fill in a row's choice. */
 void sim_model_describe(const struct sim_estimate *estimate, struct choice *out);
 
-/* The time of `rank`: the estimate's, but in sendrecv only the rank's two links count. */
+/* The time of `rank`. In sendrecv only the rank's two links count; otherwise it is the
+ * estimate's time. */
 double sim_model_rank_us(const struct sim_model *model, enum collective_kind kind,
                          double bytes, const struct sim_estimate *estimate, int rank);
 

@@ -139,7 +139,7 @@ static int read_slow(const struct variable *variable, const char *value,
     return 0;
 }
 
-/* NCCL_ALGO, in NCCL's syntax without lists per collective. */
+/* Parse NCCL_ALGO, in NCCL's syntax except for lists per collective. */
 static int read_algorithms(const struct variable *variable, const char *value,
                            struct sim_params *params, struct error *err)
 {
@@ -153,10 +153,10 @@ static int read_algorithms(const struct variable *variable, const char *value,
                                strncasecmp(algorithm_names[i], at, len) != 0))
             i++;
         if (i == SIM_P2P) {
-            return error_set(
-                err, ERROR_INVALID,
-                "%s=%.80s: the simulation has no algorithm \"%.*s\", only Ring and Tree",
-                variable->name, value, len < 40 ? (int)len : 40, at);
+            return error_set(err, ERROR_INVALID,
+                             "%s=%.80s: algorithm \"%.*s\" is unknown; the simulation "
+                             "offers Ring and Tree",
+                             variable->name, value, len < 40 ? (int)len : 40, at);
         }
         found |= 1u << i;
         at += len + (at[len] == ',');

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sim_params.h - the environment variables of a simulation: SIM_* and NCCL_ALGO. One
- * table, which --list-parameters and docs/reference/simulation.md show */
+/* sim_params.h - the environment variables of a simulation: SIM_* and NCCL_ALGO.
+ * --list-parameters and docs/reference/simulation.md show the same table of variables. */
 #ifndef RINGBENCH_WORKER_SIM_SIM_PARAMS_H
 #define RINGBENCH_WORKER_SIM_SIM_PARAMS_H
 
@@ -47,15 +47,16 @@ struct sim_slow {
     double from_case, last; /* first and last case in which it applies */
 };
 
-/* Parse the next item and advance *list. 1: an item; 0: end of the list; -1: malformed.
- */
+/* Parse the next item and advance *list. Returns 1 for an item, 0 at the end of the list,
+ * -1 if the item is malformed. */
 int sim_slow_next(const char **list, struct sim_slow *out);
 int sim_slow_malformed(struct error *err, const char *name, const char *list);
 
-/* "RING", "TREE", "P2P". */
+/* The algorithm's name: "RING", "TREE" or "P2P". */
 const char *sim_algorithm_name(enum sim_algorithm algorithm);
 
-/* The variables with their defaults and meaning, as the documentation lists them. */
+/* Print the variables with their defaults and meaning, as the documentation lists them.
+ */
 void sim_params_print(FILE *out);
 
 #endif
