@@ -32,7 +32,7 @@
 #define PROBE_AGAIN_MS 2000 /* doubles up to PROBE_AGAIN_MAX_MS */
 #define PROBE_AGAIN_MAX_MS 600000
 #define ANNOUNCE_MS 1000
-#define STOP_MS 10000 /* SIGTERM, 5 s, SIGKILL, and time to die */
+#define STOP_MS 10000 /* time for SIGTERM, 5 s of grace, SIGKILL and exit */
 #define DELIVER_MS 5000
 #define SPOOL_MS 1000 /* an event that is not acknowledged in this time goes to disk */
 #define ONE_LEAVE_NS INT64_C(500000000) /* signals this close together count as one */
@@ -49,7 +49,7 @@ enum stage {
 
 static const int signums[] = {SIGTERM, SIGINT, SIGHUP};
 
-/* The stages after STAGE_UP follow in this order. The current one owns stage_timer. */
+/* The stages after STAGE_UP follow in this order. The current stage owns stage_timer. */
 struct agent {
     const struct agent_config *config;
     uv_loop_t loop;
@@ -62,7 +62,8 @@ struct agent {
     struct outbox *outbox;
     struct case_table *processes;
     struct probe *probe;
-    uint64_t probe_wait_ms; /* until the next probe; 0: the first has no result yet */
+    uint64_t probe_wait_ms; /* wait before the next probe; 0: the first probe has no
+                               result yet */
     struct program_list *programs;
     struct binder *binder;
     struct supervisor *supervisor;
@@ -109,7 +110,7 @@ static void on_stop_timeout(uv_timer_t *timer)
 {
     struct agent *agent = timer->data;
 
-    log_error("leaving, but some workers did not exit within %d s of the stop",
+    log_error("leaving although some workers did not exit within %d s of the stop",
               STOP_MS / 1000);
     deliver(agent);
 }
@@ -136,8 +137,8 @@ static void on_announce_timeout(uv_timer_t *timer)
     stop_workers(timer->data);
 }
 
-/* The announcement goes first so that the server knows why the workers end. It also
- * arrives if a batch system kills all processes a moment later. */
+/* Send the announcement first, so that the server knows why the workers end. The
+ * announcement also arrives if a batch system kills all processes a moment later. */
 static void leave(struct agent *agent, const char *why)
 {
     if (agent->stage != STAGE_UP)
@@ -259,8 +260,8 @@ static void start_link(struct agent *agent);
 static void on_leftovers_timer(uv_timer_t *timer);
 
 /* Processes of an earlier agent may take a while to die (agent/case). Until then the node
- * is not idle. Once they are gone, report the end of their cases; an agent that adopted
- * no case registers only then. */
+ * is not idle. Once these processes are gone, report the end of their cases; an agent
+ * that adopted no case registers only then. */
 static void await_leftovers(struct agent *agent)
 {
     if (!case_table_is_alone(agent->processes)) {
@@ -307,7 +308,7 @@ static void on_command(void *arg, const struct command *command)
             watch_idle(agent);
         break;
     case COMMAND_STOP:
-        log_info("run %s case %lld: the server stops it: %s", command->id.run,
+        log_info("run %s case %lld: stopped by the server: %s", command->id.run,
                  (long long)command->id.number, command->reason);
         supervisor_stop(agent->supervisor, &command->id, command->with_stacks);
         break;
@@ -363,9 +364,10 @@ static void log_hidden_gpus(const json_t *inventory)
     int on_bus = (int)json_get_int(gpus, "on_bus", 0);
 
     if (usable < on_bus)
-        log_warn("this agent can use %d of the %d GPUs on the bus%s%s%s; the fix is in "
-                 "the node's preflight, check `gpus`",
-                 usable, on_bus, *why ? " (" : "", why, *why ? ")" : "");
+        log_warn(
+            "this agent can use only %d of the %d GPUs on the bus%s%s%s. Fix: see the "
+            "check `gpus` in the node's preflight",
+            usable, on_bus, *why ? " (" : "", why, *why ? ")" : "");
 }
 
 /* Put the probed backends into the inventory. NCCL is unavailable while a process of an
@@ -482,7 +484,8 @@ static void start_with_backends(struct agent *agent)
 
 static void on_probe_timer(uv_timer_t *timer);
 
-/* A driver may be loaded, or a library installed, after the agent has started. */
+/* Probe again later: a driver may be loaded, or a library installed, after the agent has
+ * started. */
 static void probe_later(struct agent *agent)
 {
     if (agent->stage != STAGE_UP || !inventory_lacks_backend(agent->inventory))
@@ -552,7 +555,7 @@ static void resume_earlier_agent(struct agent *agent)
                  (unsigned long long)spool_count(agent->spool));
         return;
     }
-    /* Events count only under the boot id of their agent, which is lost. */
+    /* The server accepts events only under their agent's boot id, which is lost. */
     if (spool_count(agent->spool) > 0)
         log_warn("dropping %llu events in %s: the file 'identity' there is missing",
                  (unsigned long long)spool_count(agent->spool), spool_dir(agent->spool));

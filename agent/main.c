@@ -15,7 +15,7 @@ static int run(const struct agent_config *config)
     int status;
 
     log_init("ringbench-agent", config->log_level);
-    /* Exit with 0: after a failure mpirun would end the first process, too. */
+    /* Exit with status 0. After a failure mpirun would end the first process, too. */
     if (config->not_first_by) {
         log_info("exiting because %s is %s: the first process offers node %s. To offer "
                  "another node, give this process a --name",

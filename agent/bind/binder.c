@@ -55,7 +55,7 @@ struct binder *binder_create(void)
 
     binder->topology = topology_load("");
     if (!binder->topology)
-        log_warn("ranks cannot be bound to cores: hwloc finds no topology here");
+        log_warn("ranks cannot be bound to cores: hwloc found no topology on this host");
     name_machine(binder->machine);
     return binder;
 }
@@ -84,8 +84,8 @@ void binder_describe(const struct binder *binder, json_t *inventory)
 
 /* ---- a case ---- */
 
-/* True if the run sets variables that renumber GPUs. The inventory's numbers do not match
- * then. */
+/* True if the run sets variables that renumber GPUs. In that case the inventory's numbers
+ * do not match. */
 static bool renumbers_gpus(const struct command *command)
 {
     return strcmp(command->backend, "nccl") == 0 &&
@@ -93,13 +93,14 @@ static bool renumbers_gpus(const struct command *command)
             json_object_get(command->env, "CUDA_DEVICE_ORDER"));
 }
 
-/* Agents that share CPUs would all assign the same cores, as each starts at the first. */
+/* Find a reason that prevents binding. Agents that share CPUs would all assign the same
+ * cores, because each agent starts at the first core. */
 static void find_obstacle(const struct binder *binder, const struct command *command,
                           size_t n_live, char obstacle[BIND_REASON_MAX])
 {
     obstacle[0] = '\0';
     if (!binder->topology)
-        snprintf(obstacle, BIND_REASON_MAX, "hwloc finds no topology here");
+        snprintf(obstacle, BIND_REASON_MAX, "hwloc found no topology on this host");
     else if (command->agents_here > 1)
         snprintf(obstacle, BIND_REASON_MAX, "%d agents share this machine's CPUs",
                  command->agents_here);

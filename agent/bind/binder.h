@@ -12,7 +12,7 @@
 struct binder;
 
 /* Read the topology, which takes milliseconds. Without a topology, ranks stay unbound and
- * each plan gives the reason. */
+ * each plan contains the reason. */
 struct binder *binder_create(void);
 void binder_destroy(struct binder *binder);
 
@@ -21,7 +21,8 @@ void binder_destroy(struct binder *binder);
 void binder_describe(const struct binder *binder, json_t *inventory);
 
 /* Plan for the ranks of a start command. `inventory` lists the backends' devices,
- * `n_live` counts the other cases on this node. Returns as bind_plan_make. */
+ * `n_live` counts the other cases on this node. Returns the same values as
+ * bind_plan_make(). */
 int binder_plan(const struct binder *binder, const struct command *command,
                 const json_t *inventory, size_t n_live, struct bind_plan *plan,
                 struct error *err);

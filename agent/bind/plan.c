@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan.c - assigns CPUs to the ranks of a node, or gives the reason why not */
+/* plan.c - assigns CPUs to the ranks of a node, or explains why ranks are not bound */
 #include "agent/bind/plan.h"
 
 #include <assert.h>
@@ -10,7 +10,7 @@
 
 /* A set of cores that is divided among ranks. */
 struct domain {
-    hwloc_cpuset_t cpus; /* only allowed ones */
+    hwloc_cpuset_t cpus; /* only CPUs that the agent may use */
     hwloc_obj_t *cores;  /* borrowed from the topology, in its order */
     size_t n_cores, n_ranks;
 };
@@ -83,7 +83,7 @@ static int find_near(const struct making *making, size_t rank, hwloc_cpuset_t cp
         hwloc_bitmap_isequal(near->nodeset,
                              hwloc_topology_get_topology_nodeset(request->topology)))
         return set_obstacle(
-            making->plan, "this host does not report which cores GPU %.32s is near", id);
+            making->plan, "this host does not report which cores are near GPU %.32s", id);
     hwloc_cpuset_from_nodeset(request->topology, cpus, near->nodeset);
     hwloc_bitmap_and(cpus, cpus, request->allowed);
     return hwloc_bitmap_iszero(cpus)
@@ -91,7 +91,8 @@ static int find_near(const struct making *making, size_t rank, hwloc_cpuset_t cp
                : 0;
 }
 
-/* Add the rank to the domain of these CPUs, which may be new. Takes `cpus`. */
+/* Add the rank to the domain of these CPUs, and create the domain if it is new. Takes
+ * ownership of `cpus`. */
 static void join_domain(struct making *making, size_t rank, hwloc_cpuset_t cpus)
 {
     size_t i = 0;
@@ -198,8 +199,8 @@ static void release(struct making *making)
     free(making->place);
 }
 
-/* Ranks cannot be bound: an error, except with "auto", where the plan keeps the reason.
- */
+/* Handle ranks that cannot be bound. This is an error, except with "auto", where the plan
+ * keeps the reason. */
 static int give_up(struct bind_plan *plan, const struct bind_request *request,
                    struct error *err)
 {
@@ -224,7 +225,7 @@ int bind_plan_make(struct bind_plan *plan, const struct bind_request *request,
     plan->n_ranks = request->n_ranks;
     if (plan->to == BIND_NONE) {
         set_obstacle(plan, "%s",
-                     request->mode == BIND_NONE ? "as the run asks"
+                     request->mode == BIND_NONE ? "the run requests no binding"
                                                 : "a simulation moves no bytes");
         return 0;
     }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan.h - assigns CPUs to the ranks of a node, or gives the reason why not
+/* plan.h - assigns CPUs to the ranks of a node, or explains why ranks are not bound
  *
- * It reads only the topology and the request, so tests can give it synthetic hosts. */
+ * The plan depends only on the topology and the request, so tests can supply synthetic
+ * hosts. */
 #ifndef RINGBENCH_AGENT_BIND_PLAN_H
 #define RINGBENCH_AGENT_BIND_PLAN_H
 
@@ -32,9 +33,10 @@ struct bind_plan {
 };
 
 /* "auto" binds a rank of the host backend to a core and a rank of NCCL to the memory
- * domain of its GPU. It binds no simulated rank. It binds nothing if there are more ranks
- * than cores, a GPU's location is unknown, or there is an obstacle; plan->reason gives
- * the cause. Other modes fail with -1 in these cases. Release the plan in any case. */
+ * domain of its GPU. It binds no simulated rank. It also binds nothing if there are more
+ * ranks than cores, if a GPU's location is unknown, or if there is an obstacle;
+ * plan->reason contains the cause. Other modes fail with -1 in these cases. Release the
+ * plan in any case. */
 int bind_plan_make(struct bind_plan *plan, const struct bind_request *request,
                    struct error *err);
 void bind_plan_release(struct bind_plan *plan);

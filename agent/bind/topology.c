@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* topology.c - processors, memory domains and PCI devices, from hwloc */
+/* topology.c - reads processors, memory domains and PCI devices with hwloc */
 #include "agent/bind/topology.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* hwloc's component x86 is excluded: it would bind this thread to each CPU in turn. */
+/* Exclude hwloc's component x86, which would bind this thread to one CPU after another.
+ */
 static int load(hwloc_topology_t topology)
 {
     if (hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* topology.h - processors, memory domains and PCI devices, from hwloc */
+/* topology.h - reads processors, memory domains and PCI devices with hwloc */
 #ifndef RINGBENCH_AGENT_BIND_TOPOLOGY_H
 #define RINGBENCH_AGENT_BIND_TOPOLOGY_H
 

@@ -66,7 +66,7 @@ void capture_end(struct capture *capture, const char *stream)
     trim_tail(capture, CAPTURE_TAIL_MAX);
     if (capture->cut_bytes > 0)
         buf_printf(&capture->pending,
-                   "[ringbench: %" PRIu64 " bytes of %s are left out here]\n",
+                   "[ringbench: %" PRIu64 " bytes of %s are omitted here]\n",
                    capture->cut_bytes, stream);
     if (capture->tail.len > 0)
         buf_append(&capture->pending, capture->tail.data, capture->tail.len);

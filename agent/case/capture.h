@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* capture.h - keeps the beginning and the end of a worker's output stream
  *
- * The beginning is sent as it arrives. The end is kept until the stream ends. The bytes
- * between them are only counted. */
+ * The beginning is sent as it arrives. The end is kept until the stream ends. Bytes in
+ * the middle are only counted. */
 #ifndef RINGBENCH_AGENT_CASE_CAPTURE_H
 #define RINGBENCH_AGENT_CASE_CAPTURE_H
 
@@ -29,8 +29,8 @@ void capture_release(struct capture *capture);
 /* Add one line, without its newline. */
 void capture_add(struct capture *capture, const char *line, size_t len);
 
-/* The stream has ended. Its kept end becomes pending, after a line with the number of
- * missing bytes; `stream` is the stream's name in that line. */
+/* Call when the stream has ended. The kept end becomes pending, after a line with the
+ * number of missing bytes. `stream` is the stream's name in that line. */
 void capture_end(struct capture *capture, const char *stream);
 
 #endif

@@ -15,7 +15,7 @@
 #include "common/base/memory.h"
 #include "common/base/time_scale.h"
 
-#define STOP_MS 5000   /* from SIGTERM to SIGKILL */
+#define STOP_MS 5000   /* time from SIGTERM to SIGKILL */
 #define STACKS_MS 3000 /* for printing stacks, before SIGTERM */
 /* further time for other nodes to print stacks: ending these ranks ends theirs */
 #define PEERS_MS 500

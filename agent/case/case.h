@@ -11,13 +11,13 @@
 
 struct running_case;
 
-/* Create a case that has not started. The caller gives its process tree
- * case_on_tree_end and the case as end handler. The case is never freed. */
+/* Create a case that has not started. The caller must pass case_on_tree_end to its
+ * process tree as the end handler, with the case as argument. The case is never freed. */
 struct running_case *case_create(uv_loop_t *loop, struct event_stream *out);
 void case_on_tree_end(void *arg, const char *left);
 
-/* Start the ranks of a document (launch.h), which is taken. An error is sent as event
- * `refused`. */
+/* Start the ranks of a document (launch.h). Takes ownership of the document. An error is
+ * sent as event `refused`. */
 void case_begin(struct running_case *c, struct process_tree *tree, json_t *document);
 
 /* Send SIGTERM, and SIGKILL 5 s later. If with_stacks is set, collect the ranks' stacks

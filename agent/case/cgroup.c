@@ -85,8 +85,8 @@ static int check_permissions(int cgroup)
 }
 
 /* Remove cgroups whose ringbench-case was killed together with its agent. A live
- * ringbench-case holds a lock on its cgroup. Its pid is no evidence, because it may be
- * from another pid namespace. */
+ * ringbench-case holds a lock on its cgroup. The pid in the cgroup's name proves nothing,
+ * because it may come from another pid namespace. */
 static void remove_old(const char *dir)
 {
     DIR *entries = opendir(dir);
@@ -138,7 +138,8 @@ void cgroup_kill(const char *dir)
     if (fd < 0)
         return;
     if (write(fd, "1", 1) < 0) {
-        /* The cgroup is gone. Otherwise kill_all also kills its processes one by one. */
+        /* The cgroup may be gone. If it is not, kill_all kills its processes one by one.
+         */
     }
     close(fd);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cgroup.h - a cgroup (version 2) for the processes of a case, if permitted
  *
- * A cgroup contains processes that a subreaper cannot kill: one that forks faster than it
- * is found, and one that runs as another user. It has no controllers, so it costs its
- * processes nothing. */
+ * A cgroup also contains processes that a subreaper cannot kill: a process that forks
+ * faster than it is found, and a process of another user. The cgroup uses no controllers,
+ * so it does not slow its processes. */
 #ifndef RINGBENCH_AGENT_CASE_CGROUP_H
 #define RINGBENCH_AGENT_CASE_CGROUP_H
 
@@ -14,10 +14,11 @@
  * Returns a descriptor for cgroup_fork, with the path in `dir`; -1 with "" on failure. */
 int cgroup_make(char *dir, size_t size);
 
-/* fork() into the cgroup, or plain fork() if it is -1. */
+/* fork() into the cgroup, or plain fork() if `cgroup` is -1. */
 pid_t cgroup_fork(int cgroup);
 
-/* Send SIGKILL to all its processes at once. Accepts "" and a cgroup that is gone. */
+/* Send SIGKILL to all processes of the cgroup at once. Accepts "" and a cgroup that is
+ * gone. */
 void cgroup_kill(const char *dir);
 
 /* Remove the cgroup after all its processes have ended. Accepts "". */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* children.c - the children of this process, including adopted ones */
+/* children.c - lists and kills the children of this process, including adopted ones */
 #include "agent/case/children.h"
 
 #include <dirent.h>

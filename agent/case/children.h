@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* children.h - the children of this process, including adopted ones
+/* children.h - lists and kills the children of this process, including adopted ones
  *
- * A process whose parent ends becomes a child of its subreaper, so daemonizing is no
- * escape. Killing the children repeatedly until there are none therefore ends all
- * descendants. This needs a kernel with CONFIG_PROC_CHILDREN. */
+ * A process whose parent ends becomes a child of its subreaper, so a process cannot
+ * escape by daemonizing. Killing the children repeatedly until none is left therefore
+ * ends all descendants. This needs a kernel with CONFIG_PROC_CHILDREN. */
 #ifndef RINGBENCH_AGENT_CASE_CHILDREN_H
 #define RINGBENCH_AGENT_CASE_CHILDREN_H
 
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Returns whether to skip a child. */
+/* Return true to skip a child. */
 typedef bool children_spare_fn(const void *arg, pid_t pid);
 
 /* Put the pids of at most max children into `pids`. Returns how many. */

@@ -22,7 +22,8 @@ static int check_type(const char *type, struct error *err)
     for (size_t i = 0; i < COUNT(types); i++)
         if (strcmp(type, types[i]) == 0)
             return 0;
-    return error_set(err, ERROR_INVALID, "a worker has no events of type '%.60s'", type);
+    return error_set(err, ERROR_INVALID, "workers must not send events of type '%.60s'",
+                     type);
 }
 
 static int check_object(const json_t *event, struct error *err)

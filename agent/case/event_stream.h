@@ -18,8 +18,8 @@
 
 #include "common/base/buf.h"
 
-/* Increase it with every change to these lines or to the document (launch.h): an upgrade
- * may replace ringbench-case while an older agent runs. */
+/* Increase this number with every change to these lines or to the document (launch.h): an
+ * upgrade may replace ringbench-case while an older agent runs. */
 #define CASE_PROTOCOL 1
 #define CASE_NO_RANK (-1)
 #define CASE_LOCK_FD 3 /* a lock of the agent, held until this process ends */
@@ -58,7 +58,7 @@ void event_stream_text(struct event_stream *stream, enum event_kind kind,
 void event_stream_line(struct event_stream *stream, enum event_kind kind, int rank,
                        const char *line, size_t len);
 
-/* Add an event and take its reference. */
+/* Add an event. Takes ownership of the reference. */
 void event_stream_add(struct event_stream *stream, enum event_kind kind, int rank,
                       json_t *event);
 

@@ -17,7 +17,7 @@
 struct log_pipe {
     uv_pipe_t pipe;
     uv_timer_t quiet;
-    int handles; /* not yet closed */
+    int handles; /* handles that are not yet closed */
     char *path;  /* NULL once it is removed */
     struct lines lines;
     struct log_pipe_handlers handlers;
@@ -114,7 +114,7 @@ struct log_pipe *log_pipe_open(uv_loop_t *loop, const char *path,
     uv_timer_init(loop, &log->quiet);
     log->handles = 2;
     log->pipe.data = log->quiet.data = log;
-    /* Neither can fail on a fresh pipe with a free handle. */
+    /* Neither call can fail on a fresh pipe with a free handle. */
     uv_pipe_open(&log->pipe, fd);
     uv_read_start((uv_stream_t *)&log->pipe, on_alloc, on_read);
     return log;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* log_pipe.h - a named pipe for the NCCL log of a rank's processes, which keeps it out of
- * their output
+/* log_pipe.h - a named pipe that keeps the NCCL log of a rank's processes out of their
+ * output
  *
  * NCCL opens NCCL_DEBUG_FILE in each process and writes one line at a time, of up to 1024
- * bytes. That is below PIPE_BUF, so lines of several processes do not mix. */
+ * bytes. A line is shorter than PIPE_BUF, so lines of several processes do not mix. */
 #ifndef RINGBENCH_AGENT_CASE_LOG_PIPE_H
 #define RINGBENCH_AGENT_CASE_LOG_PIPE_H
 

@@ -25,7 +25,7 @@
 #include "common/base/json_util.h"
 #include "common/base/log.h"
 
-/* Fits a document with files and 4096 ranks. */
+/* Large enough for a document with files and 4096 ranks. */
 #define INPUT_MAX ((size_t)256 * 1024 * 1024)
 #define CHUNK_BYTES 65536
 
@@ -40,8 +40,9 @@ struct program {
     char chunk[CHUNK_BYTES];
 };
 
-/* _exit skips exit handlers. A leak checker there stops this process and waits for it to
- * stop; a SIGCONT at that moment would make it wait forever. */
+/* _exit skips exit handlers. One of them may be a leak checker, which stops this process
+ * and waits for the stop. A SIGCONT at that moment would make the checker wait forever.
+ */
 static void on_written(void *arg)
 {
     (void)arg;

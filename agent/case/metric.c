@@ -280,8 +280,8 @@ static void match_json(const struct metric_set *set, enum metric_stream stream,
     }
 }
 
-/* The length of NaN, Infinity or -Infinity at the text, or 0. Python's json module writes
- * them, although JSON has no such numbers. */
+/* The length of NaN, Infinity or -Infinity at the start of the text, or 0. Python's json
+ * module writes these words, although JSON does not define them. */
 static size_t python_number(const char *text, size_t len)
 {
     static const char *const words[] = {"NaN", "Infinity", "-Infinity"};
@@ -295,8 +295,8 @@ static size_t python_number(const char *text, size_t len)
     return 0;
 }
 
-/* Parse JSON in which NaN and Infinity become null. Returns NULL if the line is not JSON
- * otherwise. */
+/* Parse JSON in which NaN and Infinity become null. Returns NULL if the line is invalid
+ * for any other reason. */
 static json_t *parse_python_json(const char *line, size_t len)
 {
     bool is_text = false;

@@ -19,7 +19,7 @@ struct process {
     struct process_tree *tree;
     struct process_handlers handlers;
     bool is_signal, has_ended, is_paused, is_destroyed;
-    int number;     /* exit status or signal, once it has ended */
+    int number;     /* exit status or signal, once the process has ended */
     int open_pipes; /* not yet read to their end */
     int handles;    /* not yet closed */
     uv_pipe_t pipes[PROCESS_STREAMS];
@@ -167,7 +167,7 @@ static void start_reading(struct process *process, struct pipe_ends *ends)
 
         uv_pipe_init(loop, pipe, 0);
         pipe->data = process;
-        /* Neither can fail on a fresh pipe with a free handle. */
+        /* Neither call can fail on a fresh pipe with a free handle. */
         uv_pipe_open(pipe, ends->here[i]);
         uv_read_start((uv_stream_t *)pipe, on_alloc, on_read);
         ends->here[i] = -1;

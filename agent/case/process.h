@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* process.h - a process with piped output, in a process group of its own */
+/* process.h - runs a process with piped output in its own process group */
 #ifndef RINGBENCH_AGENT_CASE_PROCESS_H
 #define RINGBENCH_AGENT_CASE_PROCESS_H
 
@@ -24,9 +24,9 @@ struct process_params {
 
 struct process_handlers {
     void (*on_data)(void *arg, enum process_stream stream, const char *data, size_t len);
-    /* The process has ended and its pipes are read to their end; if a descendant holds
-     * one open, for one more second. No handler is called afterwards; destroy the
-     * process. */
+    /* The process has ended and its pipes are read to their end. If a descendant keeps a
+     * pipe open, reading stops one second after the process's end. No handler is called
+     * afterwards; destroy the process. */
     void (*on_end)(void *arg, bool is_signal, int code_or_signal);
     void *arg;
 };

@@ -23,17 +23,17 @@
 #define SCRATCH_BYTES 65536
 #define KILL_MS 30000 /* wait for killed processes: a driver may be freeing memory */
 #define AGAIN_MS 20   /* between two rounds of killing */
-/* Children per round, so that many of them do not block the loop. */
+/* Children reaped per round, so that a large number of them does not block the loop. */
 #define REAP_MAX 200
 /* Descriptor on which the child reports why it cannot execute the program. */
 #define REPORT_FD 4
-/* A child moves its descriptors above this before numbering them. */
+/* A child moves its descriptors above this number before numbering them. */
 #define ABOVE_FDS 10
 
 struct process_tree {
     uv_loop_t *loop;
     uv_poll_t on_child;
-    uv_timer_t timer; /* the next round of killing or reaping */
+    uv_timer_t timer; /* timer for the next round of killing or reaping */
     int signal_fd, cgroup;
     int handles;         /* not yet closed */
     struct rlimit files; /* RLIMIT_NOFILE of spawned processes */
@@ -215,8 +215,8 @@ static bool reap(struct process_tree *tree)
         if (info.si_pid == 0)
             return true;
         child = find_child(tree, info.si_pid);
-        /* Kill the rest of the child's group while the child is a zombie, because its
-         * number cannot be reused yet. */
+        /* Kill the rest of the child's group while the child is a zombie. The number of
+         * its group cannot be reused before the zombie is reaped. */
         if (child)
             kill(-child->pid, SIGKILL);
         if (wait4(info.si_pid, &status, 0, &usage) != info.si_pid || !child)
@@ -341,7 +341,7 @@ struct process_tree *process_tree_create(uv_loop_t *loop, process_tree_end_fn *o
     raise_file_limit(tree);
     tree->cgroup = cgroup_make(tree->cgroup_dir, sizeof(tree->cgroup_dir));
     uv_timer_init(loop, &tree->timer);
-    /* Neither can fail on a fresh descriptor with a free handle. */
+    /* Neither call can fail on a fresh descriptor with a free handle. */
     uv_poll_init(loop, &tree->on_child, tree->signal_fd);
     uv_poll_start(&tree->on_child, UV_READABLE, on_child);
     tree->timer.data = tree->on_child.data = tree;

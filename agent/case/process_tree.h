@@ -28,8 +28,9 @@ void process_tree_close_from(int first);
  * passed. `left` describes processes that were killed but have not exited; "" if none. */
 typedef void process_tree_end_fn(void *arg, const char *left);
 
-/* A process can have only one tree, which waits for every child. Blocks SIGCHLD and
- * raises this process's limit of open files, but not the limit of spawned processes. */
+/* Create the tree. A process can create only one tree, which waits for every child.
+ * Blocks SIGCHLD and raises this process's limit of open files, but not the limit of
+ * spawned processes. */
 struct process_tree *process_tree_create(uv_loop_t *loop, process_tree_end_fn *on_end,
                                          void *arg, struct error *err);
 
@@ -42,7 +43,7 @@ void process_tree_end(struct process_tree *tree);
 /* For tests: set the time that killed processes have to exit; the default is 30 s. */
 void process_tree_limit(struct process_tree *tree, uint64_t kill_ms);
 
-/* Call it after the end of the tree. Accepts NULL. */
+/* Call after the tree has ended. Accepts NULL. */
 void process_tree_destroy(struct process_tree *tree);
 
 /* ---- for process.c ---- */

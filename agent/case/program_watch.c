@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* program_watch.c - sends the events of a program that does not send its own */
+/* program_watch.c - sends events on behalf of a program, which sends none itself */
 #include "agent/case/program_watch.h"
 
 #include <inttypes.h>
@@ -48,7 +48,8 @@ static void warn(const struct program_watch *watch, const char *text)
                                 text));
 }
 
-/* Log the first such metric; count the rest for the end. */
+/* Log the first line that a metric's regex gave up on. Count further lines for the end.
+ */
 static void on_given_up(void *arg, const struct metric *metric)
 {
     struct program_watch *watch = arg;
@@ -57,7 +58,7 @@ static void on_given_up(void *arg, const struct metric *metric)
     if (watch->given_up++ > 0)
         return;
     snprintf(text, sizeof(text),
-             "metric %s: a line is left out, because its regex took more than %d steps",
+             "metric %s: skipped a line on which its regex took more than %d steps",
              metric->name, SAFE_REGEX_STEPS_MAX);
     warn(watch, text);
 }
@@ -69,7 +70,7 @@ static void report_given_up(const struct program_watch *watch)
     if (watch->given_up < 2)
         return;
     snprintf(text, sizeof(text),
-             "%" PRIu64 " lines are left out, because a metric's regex took too long",
+             "skipped %" PRIu64 " lines, because a metric's regex took too long",
              watch->given_up);
     warn(watch, text);
 }
@@ -115,7 +116,7 @@ static void on_figure(void *arg, const struct metric *metric, double value,
     struct program_watch *watch = arg;
     char text[64];
 
-    snprintf(text, sizeof(text), "the program said %s",
+    snprintf(text, sizeof(text), "the program printed %s",
              isnan(value)  ? "nan"
              : value > 0.0 ? "inf"
                            : "-inf");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* program_watch.h - sends the events of a program that does not send its own: start,
+/* program_watch.h - sends events on behalf of a program, which sends none itself: start,
  * progress, figures in its output, and result */
 #ifndef RINGBENCH_AGENT_CASE_PROGRAM_WATCH_H
 #define RINGBENCH_AGENT_CASE_PROGRAM_WATCH_H
@@ -15,7 +15,7 @@
 #define PROGRAM_FIGURES_MAX 10000 /* per rank and case */
 
 struct program_watch {
-    struct event_stream *out; /* borrowed, as is the next one */
+    struct event_stream *out; /* borrowed, like `metrics` */
     const struct metric_set *metrics;
     int number;     /* the rank */
     uint64_t lines; /* printed lines and other signs of progress */

@@ -21,9 +21,8 @@
 #include "common/ncclog/ncclog_set.h"
 
 #define OUTPUT_LINE_MAX ((size_t)64 * 1024)
-#define OUTPUT_EVENT_BYTES                                                               \
-    ((size_t)32 * 1024) /* send output of this size immediately                          \
-                         */
+/* send output of this size immediately */
+#define OUTPUT_EVENT_BYTES ((size_t)32 * 1024)
 #define TAIL_LINES 20
 #define TAIL_LINE_MAX ((size_t)400)
 #define LAST_LINE_MAX ((size_t)300)
@@ -98,7 +97,7 @@ static void set_text(json_t *event, const char *key, const char *text)
         json_object_set_new(event, key, clean_text_json(text, strlen(text)));
 }
 
-/* Called once: when the stacks are complete, or when the rank has ended. */
+/* Call once: when the stacks are complete, or when the rank has ended. */
 static void send_stacks(struct rank *rank)
 {
     json_t *event =
@@ -127,7 +126,8 @@ static bool handle_stack_line(struct rank *rank, const char *line, size_t len)
     return true;
 }
 
-/* Output after the request for stacks says nothing about the rank's work before it. */
+/* Keep the line. Output after the request for stacks does not count as the last line,
+ * because it does not show what the rank did before the request. */
 static void keep_line(struct rank *rank, int stream, const char *line, size_t len)
 {
     if (!rank->is_asked_for_stacks && len > 0)
@@ -177,7 +177,7 @@ static void on_stderr_line(void *arg, const char *line, size_t len, size_t dropp
 }
 
 /* Handle a line of NCCL's log from its pipe. Warnings are shown in stdout, as NCCL would
- * print them. Metrics are not searched here. */
+ * print them. These lines are not searched for metrics. */
 static void on_nccl_line(void *arg, const char *line, size_t len, size_t dropped)
 {
     struct rank *rank = arg;
@@ -223,8 +223,8 @@ static void send_ncclog(void *arg)
     }
 }
 
-/* The first call may connect thousands of ranks. The number of links in NCCL's log shows
- * progress meanwhile. */
+/* The first call may connect thousands of ranks. Until it ends, the number of links in
+ * NCCL's log shows progress. */
 static void send_progress(struct rank *rank, json_t *event)
 {
     long links = ncclog_set_links(&rank->ncclog);
@@ -233,8 +233,8 @@ static void send_progress(struct rank *rank, json_t *event)
         json_object_set_new(event, "links", json_integer(links));
     event_stream_add(rank->params.out, EVENT_PROGRESS, rank->params.number,
                      json_incref(event));
-    /* The first call makes all connections, so the log is complete when it has ended.
-     * Send the log then, and at the rank's end if it has changed. */
+    /* The first call makes all connections, so the log is complete when that call has
+     * ended. Send the log then, and at the rank's end if the log has changed. */
     if (json_array_size(rank->sent_logs) == 0 && json_get_int(event, "done", 0) > 0)
         send_ncclog(rank);
 }

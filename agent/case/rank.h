@@ -49,12 +49,12 @@ void rank_signal(struct rank *rank, int signum);
 /* Report that a program fails for this reason; the caller stops it. Ignores a worker. */
 void rank_fail(struct rank *rank, const char *code, const char *text);
 
-/* Request the stacks of the rank's threads by SIGUSR2. They appear in its output; for a
- * worker, an event `stack` quotes those of its first thread. A program may ignore
- * SIGUSR2. */
+/* Request the stacks of the rank's threads by SIGUSR2. The stacks appear in the rank's
+ * output. For a worker, an event `stack` also quotes the first thread's stack. A program
+ * may ignore SIGUSR2. */
 void rank_ask_stacks(struct rank *rank);
 
-/* Whether the rank has printed the requested stacks or has ended. */
+/* True if the rank has printed the requested stacks or has ended. */
 bool rank_has_sent_stacks(const struct rank *rank);
 
 void rank_pause(struct rank *rank);

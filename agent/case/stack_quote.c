@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stack_quote.c - the part of a worker's stacks that a failure reason quotes */
+/* stack_quote.c - extracts the part of a worker's stacks that a failure reason quotes */
 #include "agent/case/stack_quote.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@ static bool starts(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* False for the functions that every stack ends in. */
+/* False for functions at the outer end of every stack, such as main. */
 static bool is_informative(const char *name)
 {
     return strcmp(name, "main") != 0 && strcmp(name, "_start") != 0 &&
@@ -64,7 +64,7 @@ bool stack_quote_line(struct stack_quote *quote, const char *line, size_t len)
         quote->has_ended = true;
     else if (quote->threads == 1 && starts(text, "  ")) {
         if (!read_frame(text + 2, name, sizeof(name)))
-            /* not a frame: the reason why there are none */
+            /* not a frame, but the reason why there are no frames */
             snprintf(name, sizeof(name), "%s", text + 2);
         if (is_informative(name))
             add(quote, name);

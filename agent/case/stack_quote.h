@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stack_quote.h - the part of a worker's stacks that a failure reason quotes
+/* stack_quote.h - extracts the part of a worker's stacks that a failure reason quotes
  *
  * A worker prints its stacks to stderr on request, in the format of
  * agent/worker/base/stacks.h. The quote lists the functions of the first thread, from the

@@ -48,7 +48,7 @@ static const struct option table[] = {
     {"token-file", OPTION_STRING, FIELD(token_file), NULL, "FILE",
      "file with the agent's token", 0, 0},
     {"ca-file", OPTION_STRING, FIELD(ca_file), NULL, "FILE",
-     "certificates that verify the server's", 0, 0},
+     "file with CA certificates that verify the server", 0, 0},
     {"spool-dir", OPTION_STRING, FIELD(spool_dir), NULL, "DIR",
      "directory of events not yet delivered (default: under XDG_RUNTIME_DIR or /tmp)", 0,
      0},
@@ -98,7 +98,7 @@ static int check_url(CURLU *url, const char *text, char **scheme, char **host,
                          text);
     if (curl_url_get(url, CURLUPART_SCHEME, scheme, 0) ||
         curl_url_get(url, CURLUPART_HOST, host, 0))
-        return error_set(err, ERROR_INVALID, "--server: '%.200s' names no host", text);
+        return error_set(err, ERROR_INVALID, "--server: '%.200s' contains no host", text);
     if (strcmp(*scheme, "http") != 0 && strcmp(*scheme, "https") != 0)
         return error_set(err, ERROR_INVALID,
                          "--server: '%.200s' is neither http nor https", text);
@@ -113,7 +113,8 @@ static int load_server(struct agent_config *config, struct error *err)
     int result = -1;
 
     if (!config->server || config->server[0] == '\0') {
-        error_set(err, ERROR_INVALID, "--server is missing: --server http://HOST:PORT");
+        error_set(err, ERROR_INVALID,
+                  "--server is missing; use --server http://HOST:PORT");
         goto out;
     }
     for (len = strlen(config->server); len > 0 && config->server[len - 1] == '/'; len--)
@@ -203,8 +204,8 @@ static void find_first(struct agent_config *config)
             config->not_first_by = local_ranks[i];
 }
 
-/* The node's name in Slurm. Hydra copies the environment of mpiexec to all nodes, so its
- * SLURMD_NODENAME names the wrong node. */
+/* The node's name in Slurm. Hydra copies the environment of mpiexec to all nodes, so
+ * SLURMD_NODENAME may contain another node's name there. */
 static const char *slurm_name(void)
 {
     return getenv("MPI_LOCALRANKID") ? NULL : getenv("SLURMD_NODENAME");
@@ -342,10 +343,10 @@ static int read_token(FILE *file, struct agent_config *config, struct error *err
     text[len] = '\0';
     for (size_t i = 0; i < len; i++) {
         if (!isgraph((unsigned char)text[i]))
-            return error_set(
-                err, ERROR_INVALID,
-                "token file %s: the token has a character that is not printable ASCII",
-                config->token_file);
+            return error_set(err, ERROR_INVALID,
+                             "token file %s: the token contains a character that is not "
+                             "printable ASCII",
+                             config->token_file);
     }
     set_text(&config->token, text);
     return 0;

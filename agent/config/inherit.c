@@ -41,9 +41,9 @@ static const char *const passed_on[] = {
     "HF_*", "JAX_*", "PYTORCH_*", "TF_*", "TORCH*", "TRITON_*", "XLA_*", "SIM_*",
     "RINGBENCH_*"};
 
-/* A name is a secret's if one of its words ends with an entry of secret_ends or equals
- * one of secret_words. So PKEY (a fabric partition) and TOKENIZERS (a library) are no
- * secrets. */
+/* A name belongs to a secret if one of its words ends with an entry of secret_ends or
+ * equals an entry of secret_words. PKEY (a fabric partition) and TOKENIZERS (a library)
+ * are therefore not secrets. */
 static const char *const secret_ends[] = {
     "APIKEY", "COOKIE",   "CREDENTIAL", "CREDENTIALS", "JWT",   "PASSPHRASE",
     "PASSWD", "PASSWORD", "PASSWORDS",  "SECRET",      "TOKEN", "TOKENS"};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* inherit.h - the variables that workers and programs inherit from the agent
  *
- * They inherit variables that the site's software needs, but nothing that looks like a
- * secret. This keeps secrets out of a run's output. It is no security boundary, because
- * all processes run as the agent's user. */
+ * Workers and programs inherit variables that the site's software needs, but nothing that
+ * looks like a secret. This keeps secrets out of a run's output. The filter is not a
+ * security boundary, because all processes run as the agent's user. */
 #ifndef RINGBENCH_AGENT_CONFIG_INHERIT_H
 #define RINGBENCH_AGENT_CONFIG_INHERIT_H
 
@@ -12,7 +12,7 @@
 #include "agent/config/env_list.h"
 #include "common/base/options.h"
 
-/* Whether a variable is inherited. `added` lists the administrator's names (--pass-env).
+/* True if a variable is inherited. `added` lists the administrator's names (--pass-env).
  * An entry PREFIX* adds no variable that looks like a secret. */
 bool inherit_passes(const char *name, const struct option_list *added);
 

@@ -38,7 +38,7 @@ struct fleet_case {
     bool is_running;
     /* The current row, in all groups. */
     size_t next;               /* number of the row that follows */
-    json_t *results;           /* its events, sent when the row ends */
+    json_t *results;           /* the row's events, sent when the row ends */
     uint64_t done, operations; /* operations before the row, and in it */
     int64_t row_began_ns;
     double row_s; /* the wall time that the row takes */
@@ -110,8 +110,8 @@ static bool hangs(const struct fleet_case *one, int rank)
            sim_model_hangs(&one->models[groups->of[rank]], groups->place[rank]);
 }
 
-/* The number of operations that have begun. In a hang all ranks but the hanging ones have
- * begun that operation. */
+/* Return the number of operations that have begun. In a hang, all ranks except the
+ * hanging ranks have begun that operation. */
 static uint64_t begun(const struct fleet_case *one)
 {
     double passed = (double)(clock_monotonic_ns() - one->row_began_ns) / 1e9;
@@ -260,8 +260,8 @@ static void end_row(uv_timer_t *timer)
 
 /* ---- Start ---- */
 
-/* Set the model's parameters: the run's variables, and the fleet's slow parts and seed.
- */
+/* Set the model's parameters from the run's variables and from the fleet's slow places
+ * and seed. */
 static int read_params(struct fleet_case *one, struct error *err)
 {
     char *slow = fleet_config_slow(one->config, err);

@@ -19,10 +19,10 @@ void fleet_case_destroy(struct fleet_case *one); /* NULL is fine */
 
 const struct case_id *fleet_case_id(const struct fleet_case *one);
 
-/* Whether the case has ended on all nodes. */
+/* True if the case has ended on all nodes. */
 bool fleet_case_is_over(const struct fleet_case *one);
 
-/* The node's ranks join. The case begins when all its nodes have joined. */
+/* Let the node's ranks join. The case begins when all its nodes have joined. */
 void fleet_case_join(struct fleet_case *one, struct fleet_node *node,
                      const struct command *start);
 

@@ -40,7 +40,7 @@ static const struct option table[] = {
     {"token-file", OPTION_STRING, FIELD(agent.token_file), NULL, "FILE",
      "file with the agents' token", 0, 0},
     {"ca-file", OPTION_STRING, FIELD(agent.ca_file), NULL, "FILE",
-     "certificates that verify the server's", 0, 0},
+     "file with CA certificates that verify the server", 0, 0},
     {"config", OPTION_STRING, FIELD(agent.config), NULL, "FILE",
      "read options from a file", 0, 0},
     {NULL, OPTION_FLAG, 0, NULL, NULL, NULL, 0, 0}};

@@ -13,8 +13,8 @@
 
 #define DRAWS 1000 /* random numbers per row */
 
-/* Fill in the minimum number of blocks. Workers would measure more if the noise required
- * it. */
+/* Fill in the minimum number of blocks. Workers would measure more blocks if the noise
+ * required them. */
 static void fill_blocks(const struct sim_model *model, const struct run_spec *spec,
                         uint64_t key, double us, struct measurement *out)
 {

@@ -6,8 +6,9 @@
 #include "agent/worker/bench/row.h"
 #include "agent/worker/sim/sim_model.h"
 
-/* Compute a group's row; release *out with measurement_release. *us is the time of a call
- * without its own noise. If it is HUGE_VAL, the call never ends and *out is not set. */
+/* Compute a group's row; release *out with measurement_release. *us receives the time of
+ * a call without its own noise. If *us is HUGE_VAL, the call never ends and *out is not
+ * set. */
 void figures_make(const struct sim_model *model, const struct case_file *file,
                   const struct bench_row *row, struct measurement *out, double *us);
 

@@ -48,7 +48,7 @@ struct fleet {
     size_t n_cases, capacity;
     int64_t started_ns;
     bool is_announced, is_leaving;
-    struct error failure; /* no code: no failure */
+    struct error failure; /* without a code: no failure */
 };
 
 /* ---- A node ---- */
@@ -60,7 +60,8 @@ static void put_address(const struct fleet_node *node, int net, char out[ADDRESS
              node->number >> 8 & 255, node->number & 255);
 }
 
-/* Give each node its own address and machine, because the server compares them. */
+/* Assign each node its own address and machine, because the server compares these values
+ * between nodes. */
 static void describe(struct fleet_node *node)
 {
     const struct fleet_config *fleet = node->fleet->config;
@@ -114,7 +115,7 @@ static void start_case(struct fleet_node *node, const struct command *start)
     struct fleet_case *one = find_case(fleet, &start->id);
     const char *refusal = start->fault.code != ERROR_NONE ? start->fault.text
                           : strcmp(start->backend, "sim") != 0
-                              ? "a simulated node has only the backend sim"
+                              ? "a simulated node offers only the backend sim"
                               : NULL;
 
     if (fleet_node_held(node, &start->id))
@@ -287,8 +288,8 @@ static void node_init(struct fleet_node *node, struct fleet *fleet, long number)
                                .handlers = {on_cases, on_registered, on_command, on_acked,
                                             on_history_lost, on_fatal, on_announced,
                                             on_left, node}};
-    /* On loopback each node connects from its own address. One address has only 28,000
-     * ports, and the kernel searches longer the fewer are free. */
+    /* On loopback each node connects from its own address. One address provides only
+     * 28,000 ports, and the kernel searches longer the fewer are free. */
     put_address(node, 127, from);
     if (strncmp(node->config.server_host, "127.", 4) == 0)
         link.from = from;
@@ -338,7 +339,7 @@ static void on_time_over(uv_timer_t *timer)
     leave(timer->data);
 }
 
-/* Each node needs one connection, and a second one while it has a case. */
+/* Each node needs one connection, and a second one while it runs a case. */
 static int raise_file_limit(const struct fleet_config *config, struct error *err)
 {
     struct rlimit limit;

@@ -18,15 +18,14 @@ struct fleet_config {
     char *slow;                /* PLACE:FACTOR,... or @FILE; NULL: nothing is slow */
 };
 
-/* Read the options. Returns as agent_config_load. */
+/* Read the options. Returns the same values as agent_config_load(). */
 int fleet_config_load(struct fleet_config *config, int argc, char **argv,
                       struct error *err);
 void fleet_config_release(struct fleet_config *config);
 
-/* The current slow parts in the format of SIM_SLOW; the caller frees the text. Reads the
- * file again in each call. Returns NULL with the reason if the file or its text is
- * invalid.
- */
+/* Return the current slow places in the format of SIM_SLOW; the caller frees the text.
+ * Reads the file again in each call. Returns NULL with the reason if the file or its text
+ * is invalid. */
 char *fleet_config_slow(const struct fleet_config *config, struct error *err);
 
 /* The rack of the node, from 1; 0 if there are no racks. `arg` is the fleet's config. */

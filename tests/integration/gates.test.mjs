@@ -337,7 +337,7 @@ if [ "$2" = true ]; then echo "rate: 7"; fi
       assert.match(none.checks.loss.sentence, /^2 .*\bloss\b/);
       assert.equal(none.run.state, 'completed');
       const row = (await server.rows(none.id)).find(({ skipped }) => skipped);
-      assert.equal(row.skipped, `the program said ${said}`);
+      assert.equal(row.skipped, `the program printed ${said}`);
       assert.equal(row.value, undefined);
     }
     const silent = await run({ rates: false });

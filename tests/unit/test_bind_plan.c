@@ -121,7 +121,7 @@ TEST(modes_are_followed_or_refused)
     struct bind_request must = {.n_ranks = 2, .obstacle = "2 agents", .mode = BIND_NUMA};
     struct bind_request sim = {.n_ranks = 2, .backend = "sim"};
 
-    assert_string_equal(plan(topology, "0-7", none), "none: as the run asks");
+    assert_string_equal(plan(topology, "0-7", none), "none: the run requests no binding");
     assert_string_equal(plan(topology, "0-7", numa), "0-3|4-7");
     assert_string_equal(plan(topology, "0-6", numa), "0-3|4-6");
     assert_string_equal(plan(topology, "0-7", crowd), "none: 2 agents");

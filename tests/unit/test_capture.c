@@ -86,7 +86,7 @@ TEST(survives_lines_longer_than_the_tail)
     capture_add(&capture, "end", 3);
     buf_clear(&capture.pending);
     capture_end(&capture, "stderr");
-    assert_non_null(strstr(capture.pending.data, "are left out here]\nend\n"));
+    assert_non_null(strstr(capture.pending.data, "are omitted here]\nend\n"));
     capture_release(&capture);
     free(line);
 }

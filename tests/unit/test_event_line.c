@@ -23,7 +23,7 @@ static const struct sample samples[] = {
     {"[]", "not a JSON object"},
     {"{}", "'type' is missing"},
     {"{\"type\":1}", "type"},
-    {"{\"type\":\"exit\"}", "no events of type 'exit'"},
+    {"{\"type\":\"exit\"}", "must not send events of type 'exit'"},
     {"{\"type\":\"gone\"}", "'gone'"},
     {"{\"type\":\"log\",\"seq\":1}", "may set the key 'seq'"},
     {"{\"type\":\"log\",\"rank\":1}", "'rank'"},
