@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cpu.c - processors and memory domains */
+/* cpu.c - reads processors and memory domains */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "agent/machine/host_file.h"
 #include "common/base/clean_text.h"
 
-/* The model is "model name" on x86 and "cpu" on POWER. ARM has two numbers, which
+/* The model is "model name" on x86 and "cpu" on POWER. ARM reports two numbers, which
  * hwloc 2.9 does not read on aarch64. */
 static json_t *read_model(const char *root)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* inventory.c - the inventory of this host */
+/* inventory.c - collects the inventory of this host */
 #include "agent/inventory/inventory.h"
 
 #include <arpa/inet.h>
@@ -19,7 +19,7 @@
 #include "common/base/clean_text.h"
 #include "common/base/json_util.h"
 
-/* PRETTY_NAME without quotes. */
+/* Read PRETTY_NAME without its quotes. */
 json_t *inventory_os(const char *root)
 {
     char text[512];
@@ -157,8 +157,8 @@ json_t *inventory_read(const char *root)
     return inventory;
 }
 
-/* Whether each GPU of the list should be one CUDA device. This does not hold for GPUs in
- * MIG mode and for virtual functions, which belong to virtual machines. */
+/* True if each GPU of the list should appear as one CUDA device. GPUs in MIG mode and
+ * virtual functions, which belong to virtual machines, do not. */
 static bool are_whole(const json_t *gpus)
 {
     json_t *gpu;
@@ -170,9 +170,9 @@ static bool are_whole(const json_t *gpus)
     return json_array_size(gpus) > 0;
 }
 
-/* Whether CUDA could count its devices: the CUDA runtime, NCCL and the driver were found.
- * In a container without GPUs the driver's library is missing, but its module is loaded.
- */
+/* True if CUDA could count its devices, because the CUDA runtime, NCCL and the driver
+ * were found. In a container without GPUs the driver's library is missing, but its module
+ * is loaded. */
 static bool has_counted(const json_t *inventory, const json_t *nccl)
 {
     return json_object_get(nccl, "nccl_version") &&
@@ -182,7 +182,7 @@ static bool has_counted(const json_t *inventory, const json_t *nccl)
 }
 
 /* Set `gpus_usable`: how many GPUs on the bus the agent's workers can use through CUDA,
- * and the reason if not all. */
+ * and why the number is lower if some cannot be used. */
 static void add_usable(json_t *inventory, const json_t *nccl)
 {
     const json_t *gpus = json_object_get(inventory, "gpus");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* inventory.h - the inventory of this host: names, processors, memory, network devices */
+/* inventory.h - collects the inventory of this host: names, processors, memory, network
+ * devices */
 #ifndef RINGBENCH_AGENT_INVENTORY_INVENTORY_H
 #define RINGBENCH_AGENT_INVENTORY_INVENTORY_H
 
@@ -21,11 +22,11 @@ void inventory_add_nccl(json_t *inventory, const char *root, char *const *enviro
  * Returns whether `backends` has changed. */
 bool inventory_add_probed(json_t *inventory, json_t *backends);
 
-/* Whether an unavailable backend may become available. NCCL counts only on a machine with
- * GPUs. */
+/* True if an unavailable backend may become available later. NCCL is considered only on a
+ * machine with GPUs. */
 bool inventory_lacks_backend(const json_t *inventory);
 
-/* The parts, for tests. */
+/* Parts of the inventory, public for tests. */
 /* Set `cpu` and `numa_nodes`. */
 void inventory_add_cpu(json_t *inventory, hwloc_topology_t topology, const char *root);
 json_t *inventory_os(const char *root); /* name and version, or null */

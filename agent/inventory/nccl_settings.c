@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_settings.c - NCCL's settings on this machine, before a run adds its own */
+/* nccl_settings.c - reads NCCL's settings on this machine, before a run adds its own */
 #include <stdio.h>
 #include <string.h>
 

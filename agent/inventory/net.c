@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* net.c - network interfaces, from /sys/class/net */
+/* net.c - reads network interfaces from /sys/class/net */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pci.c - a device's place on the PCI bus, its link speed and access control
+/* pci.c - describes a device's place on the PCI bus, its link speed and access control
  *
- * hwloc finds the GPUs. Link speed, link width and access control are not in hwloc and
- * come from /sys. */
+ * hwloc finds the GPUs. hwloc does not report link speed, link width and access control,
+ * which are read from /sys. */
 #include "agent/inventory/pci.h"
 
 #include <limits.h>
@@ -96,8 +96,8 @@ static int bridge_redirects(const char *path)
     return pci_redirects(config, len);
 }
 
-/* Set `acs`: the bridges above the device that redirect. It stays absent if a bridge
- * cannot be read. */
+/* Set `acs` to the bridges above the device that redirect traffic. `acs` stays absent if
+ * a bridge cannot be read. */
 static void find_redirects(json_t *object, char *path)
 {
     json_t *bridges = json_array();
@@ -142,7 +142,7 @@ void pci_describe(json_t *object, const char *root, const char *dir)
 #define DISPLAY 0x03
 
 struct gpu_dir {
-    char path[FIELDS_PATH_MAX]; /* its order as text is the order on the bus */
+    char path[FIELDS_PATH_MAX]; /* the order of paths as text is the order on the bus */
 };
 
 static int compare_dirs(const void *a, const void *b)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pci.h - a device's place on the PCI bus, its link speed and access control */
+/* pci.h - describes a device's place on the PCI bus, its link speed and access control */
 #ifndef RINGBENCH_AGENT_INVENTORY_PCI_H
 #define RINGBENCH_AGENT_INVENTORY_PCI_H
 
@@ -8,17 +8,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Set the known ones of `pci`, `numa`, `cpus`, `pcie` and `acs` for the PCI device that
- * root + dir is or belongs to. Does nothing if there is no such device. */
+/* Set `pci`, `numa`, `cpus`, `pcie` and `acs`, as far as known, for the PCI device at
+ * root + dir or the PCI device that contains it. Does nothing if there is no such device.
+ */
 void pci_describe(json_t *object, const char *root, const char *dir);
 
 /* Returns a new array of NVIDIA GPUs in bus order, each with the members of pci_describe.
  */
 json_t *pci_gpus(hwloc_topology_t topology, const char *root);
 
-/* Whether a bridge with this configuration space redirects traffic between its devices to
- * the root complex (access control services). Returns 1, 0, or -1 if the configuration
- * space is incomplete, as for users other than root. */
+/* Returns 1 if a bridge with this configuration space redirects traffic between its
+ * devices to the root complex (access control services), else 0. Returns -1 if the
+ * configuration space is incomplete, as for users other than root. */
 int pci_redirects(const uint8_t *config, size_t len);
 
 #endif

@@ -104,7 +104,7 @@ static void read_answer(struct query *query)
     } else {
         snprintf(reason, sizeof(reason),
                  "the answer of its worker's --probe is invalid: %s",
-                 answer ? "no object with 'available'" : err.text);
+                 answer ? "not an object with 'available'" : err.text);
         set_unavailable(query->probe, query->backend, reason);
     }
     json_decref(answer);

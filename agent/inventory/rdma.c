@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rdma.c - ports of RDMA devices, from /sys/class/infiniband */
+/* rdma.c - reads the ports of RDMA devices from /sys/class/infiniband */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ static const struct field port_fields[] = {
     {"state", "state", FIELD_WORD},
     {"rate_gbps", "rate", FIELD_NUMBER},
     {"link_layer", "link_layer", FIELD_WORD},
-    /* Only for RoCE; InfiniBand's GIDs name no network device. */
+    /* only for RoCE; InfiniBand's GIDs do not refer to a network device */
     {"netdev", "gid_attrs/ndevs/0", FIELD_TEXT},
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* system.c - system settings, limits of this process and kernel modules */
+/* system.c - reads system settings, limits of this process and kernel modules */
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>

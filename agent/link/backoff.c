@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* backoff.c - the wait before a retry */
+/* backoff.c - computes the wait before a retry */
 #include "agent/link/backoff.h"
 
 #include <sys/random.h>

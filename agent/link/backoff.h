@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* backoff.h - the wait before a retry */
+/* backoff.h - computes the wait before a retry */
 #ifndef RINGBENCH_AGENT_LINK_BACKOFF_H
 #define RINGBENCH_AGENT_LINK_BACKOFF_H
 
@@ -9,10 +9,10 @@
 #define BACKOFF_MAX_MS 5000
 
 struct backoff {
-    unsigned failures; /* in a row */
+    unsigned failures; /* failures in a row */
 };
 
-/* The wait in ms after one more failure. It doubles from BACKOFF_MIN_MS to
+/* The wait in ms after one more failure. The wait doubles from BACKOFF_MIN_MS to
  * BACKOFF_MAX_MS. Half of it is random, so that a thousand agents do not return at the
  * same time. */
 uint64_t backoff_next(struct backoff *backoff);

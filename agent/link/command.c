@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* command.c - commands of the server: start a case, stop a case, leave */
+/* command.c - parses commands of the server: start a case, stop a case, leave */
 #include "agent/link/command.h"
 
 #include <stdlib.h>
@@ -77,7 +77,7 @@ static int parse_ranks(const json_t *array, struct command *command, struct erro
 
     if (n == 0 || n > COMMAND_RANKS_MAX)
         return error_set(err, ERROR_INVALID,
-                         "the start command has %zu ranks; 1 to %d are allowed", n,
+                         "the start command contains %zu ranks; 1 to %d are allowed", n,
                          COMMAND_RANKS_MAX);
     command->ranks = memory_zeroed(n, sizeof(*command->ranks), "ranks");
     command->n_ranks = n;
@@ -93,7 +93,7 @@ static int parse_ranks(const json_t *array, struct command *command, struct erro
         for (size_t j = 0; j < i; j++) {
             if (command->ranks[j].rank == command->ranks[i].rank)
                 return error_set(err, ERROR_INVALID,
-                                 "the start command has rank %d twice",
+                                 "the start command contains rank %d twice",
                                  command->ranks[i].rank);
         }
     }
@@ -137,9 +137,9 @@ static int parse_start(const json_t *object, struct command *command, struct err
     if (!is_backend(command->backend))
         return error_set(err, ERROR_INVALID, "the start command names no backend");
     if (command->master_addr[0] == '\0')
-        return error_set(err, ERROR_INVALID, "the start command has no master_addr");
+        return error_set(err, ERROR_INVALID, "the start command lacks master_addr");
     if (!json_is_object(command->spec))
-        return error_set(err, ERROR_INVALID, "the start command has no spec");
+        return error_set(err, ERROR_INVALID, "the start command lacks a spec");
     if (get_int(object, "master_port", 1, 65535, &command->master_port, err) ||
         get_int(object, "world_size", 1, INT32_MAX, &command->world_size, err) ||
         get_int(object, "group_rank", 0, INT32_MAX, &command->group_rank, err) ||

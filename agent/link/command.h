@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* command.h - commands of the server: start a case, stop a case, leave */
+/* command.h - parses commands of the server: start a case, stop a case, leave */
 #ifndef RINGBENCH_AGENT_LINK_COMMAND_H
 #define RINGBENCH_AGENT_LINK_COMMAND_H
 
@@ -13,7 +13,7 @@
 #define CASE_RUN_MAX 64
 #define COMMAND_RANKS_MAX 4096
 
-/* One attempt at one case of one run. Each worker belongs to one. */
+/* One attempt at one case of one run. Each worker belongs to one attempt. */
 struct case_id {
     char run[CASE_RUN_MAX + 1]; /* letters, digits, '.', '_', '-': safe in a file name */
     int64_t number;
@@ -44,12 +44,12 @@ struct command {
     json_t *env;        /* object of strings and nulls, or NULL */
     json_t *files;      /* object of strings, or NULL */
     const json_t *spec; /* object */
-    /* Why a start with a valid case cannot be executed; no code if it can. */
+    /* Why a start with a valid case cannot be executed. Without an error code, it can. */
     struct error fault;
 };
 
-/* Read a command. Returns -1 if the agent cannot answer it: it is not an object, or its
- * seq, type or case is invalid. Release the command in any case. */
+/* Read a command. Returns -1 if the agent cannot answer the command, because it is not an
+ * object or its seq, type or case is invalid. Release the command in any case. */
 int command_parse(const json_t *object, struct command *command, struct error *err);
 
 void command_release(struct command *command);

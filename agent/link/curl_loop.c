@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* curl_loop.c - libcurl's multi interface on a uv loop
+/* curl_loop.c - runs libcurl's multi interface on a uv loop
  *
- * libcurl requests sockets to watch (on_socket) and a wake-up time (on_timeout); both go
- * to uv. These two callbacks must not call libcurl's transfer functions. */
+ * libcurl requests sockets to watch (on_socket) and a wake-up time (on_timeout). Both
+ * requests are passed to uv. These two callbacks must not call libcurl's transfer
+ * functions. */
 #include "agent/link/curl_loop.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* curl_loop.h - libcurl's multi interface on a uv loop */
+/* curl_loop.h - runs libcurl's multi interface on a uv loop */
 #ifndef RINGBENCH_AGENT_LINK_CURL_LOOP_H
 #define RINGBENCH_AGENT_LINK_CURL_LOOP_H
 
@@ -18,7 +18,7 @@ typedef void (*curl_loop_done_fn)(CURL *easy, CURLcode code);
 struct curl_loop *curl_loop_create(uv_loop_t *loop, long connections,
                                    curl_loop_done_fn on_done);
 
-/* The caller has ended all transfers. Accepts NULL. */
+/* Destroy the loop after all transfers have ended. Accepts NULL. */
 void curl_loop_destroy(struct curl_loop *loop);
 
 /* Start a transfer. */

@@ -160,7 +160,7 @@ static void on_done(CURL *easy, CURLcode code)
     on_reply = request->on_reply;
     arg = request->arg;
     fill_reply(request, code, &reply, text, sizeof(text));
-    request->on_reply = NULL; /* makes http_client_cancel do nothing from here on */
+    request->on_reply = NULL; /* from now on http_client_cancel does nothing */
     on_reply(arg, &reply);
     json_decref(reply.body);
     free_request(request);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* identity.c - the key and the boot id of this agent */
+/* identity.c - stores the key and the boot id of this agent */
 #include "agent/link/identity.h"
 
 #include <stdio.h>

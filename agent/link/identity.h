@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* identity.h - how the server identifies this agent
+/* identity.h - stores the key and the boot id by which the server identifies this agent
  *
- * An agent has a secret key and a boot id; its events are numbered per boot id. Both are
- * in a file of the spool directory. An agent that is restarted there after a kill
- * continues with them. */
+ * The key is secret. Events are numbered per boot id. Key and boot id are stored in a
+ * file of the spool directory. After a kill, an agent that is restarted on this directory
+ * continues with both. */
 #ifndef RINGBENCH_AGENT_LINK_IDENTITY_H
 #define RINGBENCH_AGENT_LINK_IDENTITY_H
 

@@ -21,9 +21,8 @@
 #define CONNECT_ALLOWANCE_MS 45000L /* added to the server's poll limit */
 #define LEAVE_MS 5000L
 #define ANNOUNCE_MS 1000L
-#define QUICK_S                                                                          \
-    0.05 /* an empty answer faster than this does not come from a long poll              \
-          */
+/* an empty answer faster than this does not come from a long poll */
+#define QUICK_S 0.05
 
 struct link {
     const struct agent_config *config;
@@ -43,7 +42,8 @@ struct link {
     bool is_wait_logged; /* the wait for a name in use was logged */
     int64_t after;
     int64_t lease_s, poll_s;
-    int64_t name_taken_ns; /* since when another agent holds this agent's name; 0: none */
+    int64_t name_taken_ns; /* time since which another agent holds this agent's name; 0:
+                              none does */
 };
 
 static void send_register(struct link *link);
@@ -138,7 +138,7 @@ static void run_command(struct link *link, const json_t *object)
     if (command_parse(object, &command, &err)) {
         int64_t seq = json_get_int(object, "seq", 0);
 
-        log_warn("ignoring a command of the server: %s", err.text);
+        log_warn("ignored a command of the server: %s", err.text);
         if (seq > link->after)
             link->after = seq;
         return;
@@ -237,7 +237,7 @@ static void on_registered(struct link *link, const struct http_reply *reply)
     struct error err;
 
     if (!is_agent_id(agent)) {
-        on_failure(link, "the answer to the registration names no agent");
+        on_failure(link, "the answer to the registration contains no valid agent id");
         try_later(link);
         return;
     }
@@ -267,8 +267,8 @@ static void fail_registration(struct link *link, const char *text)
     link->handlers.on_fatal(link->handlers.arg, text);
 }
 
-/* The server expects the name to be free soon. Its holder may be an earlier start of this
- * agent whose key is lost. */
+/* Wait for a name that the server expects to be free soon. The name's holder may be an
+ * earlier start of this agent whose key is lost. */
 static void wait_for_name(struct link *link, const char *detail)
 {
     if (!link->is_wait_logged)

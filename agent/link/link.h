@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* link.h - the agent's side of docs/development/agent-protocol.md: registration, the long
- * poll for commands, events and deregistration. It retries while the server is away. */
+ * poll for commands, events and deregistration. The link retries while the server is
+ * unreachable. */
 #ifndef RINGBENCH_AGENT_LINK_LINK_H
 #define RINGBENCH_AGENT_LINK_LINK_H
 
@@ -21,8 +22,9 @@ struct link_handlers {
     void (*on_registered)(void *arg, const char *local_ip);
     void (*on_command)(void *arg, const struct command *command);
     void (*on_acked)(void *arg);
-    /* The server lost events that it had acknowledged, so its runs are no longer those of
-     * this agent. Stop every worker and forget the cases; events are numbered from 1. */
+    /* The server lost events that it had acknowledged, so its runs no longer match this
+     * agent's cases. Stop every worker and forget the cases; events are numbered from 1.
+     */
     void (*on_history_lost)(void *arg);
     void (*on_fatal)(void *arg, const char *text); /* registering will never succeed */
     void (*on_announced)(void *arg); /* the announcement was answered, or failed */
@@ -54,7 +56,8 @@ void link_register_again(struct link *link);
 
 bool link_was_registered(const struct link *link);
 
-/* Send waiting events: immediately, or within a fraction of a second. */
+/* Send waiting events immediately (link_kick) or within a fraction of a second
+ * (link_kick_soon). */
 void link_kick(struct link *link);
 void link_kick_soon(struct link *link);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* outbox.c - events that wait for the server */
+/* outbox.c - keeps events that wait for the server */
 #include "agent/link/outbox.h"
 
 #include <assert.h>
@@ -197,7 +197,7 @@ void outbox_batch_release(struct outbox_batch *batch)
     buf_release(&batch->body);
 }
 
-/* Drop progress that does not fit; ranks report progress every second. */
+/* Drop progress that does not fit. Ranks report progress again every second. */
 static void take_progress(struct outbox *outbox, struct buf *body)
 {
     for (struct progress *p = outbox->progress; p; p = p->next) {
@@ -218,7 +218,8 @@ int outbox_take_batch(struct outbox *outbox, int64_t max_lines,
 {
     uint64_t oldest = spool_acked(outbox->spool) + 1;
 
-    /* Otherwise the refused event would block the queue forever. */
+    /* outbox_ack drops an acknowledged replacement, so a pending one is never older than
+     * `oldest`. */
     assert(!outbox->replaced || outbox->replaced >= oldest);
     buf_clear(&batch->body);
     batch->last = 0;

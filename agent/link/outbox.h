@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* outbox.h - events that wait for the server
+/* outbox.h - keeps events that wait for the server
  *
- * Events that the server stores are numbered and spooled. Of progress events, which it
- * does not store, the outbox keeps only the latest of each rank. */
+ * Events that the server stores are numbered and spooled. The server does not store
+ * progress events, so the outbox keeps only the latest of each rank. */
 #ifndef RINGBENCH_AGENT_LINK_OUTBOX_H
 #define RINGBENCH_AGENT_LINK_OUTBOX_H
 
@@ -62,21 +62,22 @@ bool outbox_has_progress(const struct outbox *outbox);
 uint64_t outbox_acked(const struct outbox *outbox);
 
 /* Fill *batch (initialized by outbox_batch_init) with at most max_lines stored events and
- * the waiting progress, which leaves the outbox. Returns -1 if the spool cannot be read.
- */
+ * the waiting progress, which is then removed from the outbox. Returns -1 if the spool
+ * cannot be read. */
 void outbox_batch_init(struct outbox_batch *batch);
 void outbox_batch_release(struct outbox_batch *batch);
 int outbox_take_batch(struct outbox *outbox, int64_t max_lines,
                       struct outbox_batch *batch, struct error *err);
 
-/* The server has stored everything up to seq. Errors as spool_ack. */
+/* Record that the server has stored everything up to seq. Errors are those of
+ * spool_ack(). */
 int outbox_ack(struct outbox *outbox, uint64_t seq, struct error *err);
 
-/* The server refuses event `seq`, the oldest one. Send a log line with the reason in its
- * place. */
+/* Call when the server refuses event `seq`, the oldest one. A log line with the reason is
+ * sent in its place. */
 void outbox_replace(struct outbox *outbox, uint64_t seq, const char *why);
 
-/* Whether the disk is full, so that events wait in memory. */
+/* True if the disk is full, so that events wait in memory. */
 bool outbox_is_blocked(const struct outbox *outbox);
 
 /* Forget all events and count from 1 again. */

@@ -21,9 +21,10 @@ struct sender {
     struct sender_handlers handlers;
     char *path; /* NULL: not registered */
     struct http_request *request;
-    int64_t lines;     /* stored events in the request */
-    uint64_t last;     /* sequence number of the last one */
-    int64_t max_lines; /* halved when the server refuses a batch, to find the event */
+    int64_t lines; /* stored events in the request */
+    uint64_t last; /* sequence number of the last event in the request */
+    int64_t
+        max_lines; /* halved when the server refuses a batch, to find the refused event */
     uv_timer_t timer;
     bool is_backing_off;
     struct backoff backoff;
@@ -84,7 +85,7 @@ static bool apply_acked(struct sender *sender, const struct http_reply *reply)
 
     if (acked < 0) {
         sender->handlers.on_failure(sender->handlers.arg,
-                                    "the answer to a batch of events has no 'acked'");
+                                    "the answer to a batch of events lacks 'acked'");
         back_off(sender);
         return false;
     }

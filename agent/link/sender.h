@@ -27,10 +27,11 @@ struct sender *sender_create(uv_loop_t *loop, struct http_client *client,
                              const struct sender_handlers *handlers);
 void sender_destroy(struct sender *sender);
 
-/* Send events as this agent from now on. NULL: hold them back until the next call. */
+/* Send events as this agent from now on. NULL: hold events back until the next call. */
 void sender_set_agent(struct sender *sender, const char *agent);
 
-/* Send waiting events: immediately, or within PROGRESS_MS. */
+/* Send waiting events immediately (sender_kick) or within PROGRESS_MS (sender_kick_soon).
+ */
 void sender_kick(struct sender *sender);
 void sender_kick_soon(struct sender *sender);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* spool.c - unacknowledged event lines, in memory and on disk
+/* spool.c - stores unacknowledged event lines in memory and on disk
  *
  * Lines `first` to `stored` - 1 are rows of a database. Lines `stored` to `next` - 1 wait
  * in memory until spool_flush moves them into the database in one transaction. A line
- * that is acknowledged before that never touches the disk. */
+ * that is acknowledged before the flush never touches the disk. */
 #include "agent/link/spool.h"
 
 #include <assert.h>
@@ -23,9 +23,9 @@
 
 #define NAME "events.db"
 #define WAITING_MAX ((size_t)256 * 1024 * 1024)
-/* BEGIN EXCLUSIVE locks the file, and the locking mode keeps the lock; it also serves as
- * the directory's lock. Nothing is synced, because the file needs to survive the agent's
- * death but not a power failure. */
+/* BEGIN EXCLUSIVE locks the file, and the locking mode keeps the lock, which also
+ * protects the directory. Nothing is synced, because the file needs to survive the
+ * agent's death but not a power failure. */
 #define SETUP                                                                            \
     "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = TRUNCATE; "                  \
     "PRAGMA synchronous = OFF; BEGIN EXCLUSIVE; "                                        \
@@ -36,8 +36,8 @@ struct spool {
     char *dir; /* NULL: the spool is in memory only */
     int dir_fd;
     bool is_dir_ours; /* spool_open made the directory */
-    /* The file is from an earlier agent, and the server has not yet reported which of its
-     * events it has. */
+    /* The file is from an earlier agent, and the server has not yet reported which of
+     * these events it has stored. */
     bool is_resumed;
     bool is_blocked; /* the latest flush failed */
     sqlite3 *db;
@@ -188,7 +188,8 @@ static int open_events(struct spool *spool, struct error *err)
     /* An agent that was leaving may have removed the file between open and lock. */
     if (stat(path, &st))
         return error_set(err, ERROR_CONFLICT,
-                         "another agent is leaving the spool directory %s: start again",
+                         "another agent is just leaving the spool directory %s: start "
+                         "this agent again",
                          spool->dir);
     return resume(spool, err);
 }
@@ -284,7 +285,7 @@ int spool_append(struct spool *spool, const char *line, size_t len, struct error
     return 0;
 }
 
-/* Count the complete lines in data, up to max_lines. Their length goes to *len. */
+/* Count the complete lines in data, up to max_lines, and store their length in *len. */
 static int64_t count_lines(const char *data, size_t size, int64_t max_lines, size_t *len)
 {
     int64_t n = 0;
@@ -449,10 +450,11 @@ int spool_ack(struct spool *spool, uint64_t seq, struct error *err)
         spool->stored = spool->next = seq + 1;
     spool->is_resumed = false;
     if (seq + 1 < spool->first || seq >= spool->next)
-        return error_set(err, ERROR_INVALID,
-                         "the server has events up to %llu, this agent has %llu to %llu",
-                         (unsigned long long)seq, (unsigned long long)spool->first,
-                         (unsigned long long)spool->next - 1);
+        return error_set(
+            err, ERROR_INVALID,
+            "the server reports events up to %llu, but this agent holds %llu to %llu",
+            (unsigned long long)seq, (unsigned long long)spool->first,
+            (unsigned long long)spool->next - 1);
     spool->has_old = spool->has_old || spool->first < spool->stored;
     spool->first = seq + 1;
     if (spool->first > spool->stored)

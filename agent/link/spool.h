@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* spool.h - the event lines that the server has not acknowledged, in order
+/* spool.h - stores the event lines that the server has not acknowledged, in order
  *
- * A database bounds the agent's memory during a long outage. It survives a killed agent:
- * the next agent on the directory delivers the remaining lines. New lines wait in memory
- * for spool_flush. The file is not synced, so it may not survive a power failure. Line
- * number N begins with {"seq":N, */
+ * A database bounds the agent's memory during a long outage. The database survives a
+ * killed agent: the next agent on the directory delivers the remaining lines. New lines
+ * wait in memory for spool_flush. The file is not synced, so it may not survive a power
+ * failure. Line number N begins with {"seq":N, */
 #ifndef RINGBENCH_AGENT_LINK_SPOOL_H
 #define RINGBENCH_AGENT_LINK_SPOOL_H
 
@@ -17,8 +17,9 @@
 
 struct spool;
 
-/* Open the directory and lock it; it is created if missing. It must be private to this
- * user and on no shared file system. ERROR_CONFLICT if another agent holds it. */
+/* Create the directory if it is missing, and lock it. The directory must be private to
+ * this user and must not be on a shared file system. ERROR_CONFLICT if another agent
+ * holds the lock. */
 struct spool *spool_open(const char *dir, struct error *err);
 
 /* Create a spool in memory, without a directory. */
@@ -28,7 +29,8 @@ struct spool *spool_create(void);
  * spool_open created it and it is empty. Accepts NULL. */
 void spool_close(struct spool *spool);
 
-/* The number of unacknowledged lines. After spool_open, those of an earlier agent. */
+/* The number of unacknowledged lines. After spool_open, these are lines of an earlier
+ * agent. */
 uint64_t spool_count(const struct spool *spool);
 
 /* Call fn for each line on disk. */
@@ -53,9 +55,9 @@ int spool_flush(struct spool *spool, struct error *err);
 bool spool_needs_flush(const struct spool *spool);
 bool spool_is_blocked(const struct spool *spool);
 
-/* Put the oldest unacknowledged lines with their newlines into *out, which is cleared
- * first: at least one if there is any, at most max_lines or max_bytes. Returns their
- * count, with the last sequence number in *last; -1 if the file cannot be read. */
+/* Clear *out and copy the oldest unacknowledged lines with their newlines into it: at
+ * least one line if there is any, at most max_lines or max_bytes. Returns their count,
+ * with the last sequence number in *last; -1 if the file cannot be read. */
 int64_t spool_read(struct spool *spool, size_t max_bytes, int64_t max_lines,
                    struct buf *out, uint64_t *last, struct error *err);
 

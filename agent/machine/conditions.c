@@ -12,8 +12,8 @@
 #include "common/base/memory.h"
 #include "common/result/conditions.h"
 
-/* The kernel counts CPU time in ticks. In a shorter time a single tick would dominate the
- * figure. */
+/* The kernel counts CPU time in ticks. In a shorter interval a single tick would dominate
+ * the figure. */
 #define SECONDS_LEAST 0.2
 #define TICKS_LEAST 100.0
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ports.c - byte counters of this machine's network ports */
+/* ports.c - reads byte counters of this machine's network ports */
 #include "agent/machine/ports.h"
 
 #include <fcntl.h>
@@ -88,8 +88,8 @@ static bool open_rdma(const char *folder, struct port *port)
     return open_counters(folder, "hw_counters/tx_bytes", "hw_counters/rx_bytes", port);
 }
 
-/* Name port 2 in "/sys/class/infiniband/mlx5_1/ports/2" "mlx5_1/2", and port 1 "mlx5_1".
- */
+/* Derive a port's name from its folder. Port 2 in "/sys/class/infiniband/mlx5_1/ports/2"
+ * is named "mlx5_1/2", and port 1 is named "mlx5_1". */
 static void name_rdma(const char *folder, char name[PORT_NAME_MAX])
 {
     const char *number = strrchr(folder, '/') + 1;
@@ -174,7 +174,8 @@ static bool has_path(const char *root, const char *folder, const char *name,
            access(path, F_OK) == 0;
 }
 
-/* Whether a network device is hardware, possibly a virtual machine's. */
+/* True if a network device is hardware, including virtual hardware of a virtual machine.
+ */
 static bool is_own(const char *root, const char *name)
 {
     return has_path(root, "net", name, "", "");

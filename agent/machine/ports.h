@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ports.h - byte counters of this machine's network ports
+/* ports.h - reads byte counters of this machine's network ports
  *
  * RDMA ports are in /sys/class/infiniband; network devices do not count RDMA traffic.
- * Network devices are in /proc/net/dev, which follows the network namespace; a mounted
- * /sys may not. `lo` is not counted. If the machine has hardware devices, virtual ones
- * such as bridges, bonds and VLANs are not counted, because hardware devices carry their
- * bytes. */
+ * Network devices are in /proc/net/dev, which shows this process's network namespace; a
+ * mounted /sys may show another. `lo` is not counted. If the machine has hardware
+ * devices, virtual ones such as bridges, bonds and VLANs are not counted, because
+ * hardware devices carry their bytes. */
 #ifndef RINGBENCH_AGENT_MACHINE_PORTS_H
 #define RINGBENCH_AGENT_MACHINE_PORTS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* process_state.c - the state of a process in /proc */
+/* process_state.c - reads the state of a process from /proc */
 #include "agent/machine/process_state.h"
 
 #include <dirent.h>

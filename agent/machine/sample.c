@@ -64,7 +64,7 @@ static void read_cpus(const char *root, const char *cpus, struct machine_sample 
 
 /* ---- small files ---- */
 
-/* "some avg10=0.00 avg60=0.00 avg300=0.00 total=12345" */
+/* Parse a line such as "some avg10=0.00 avg60=0.00 avg300=0.00 total=12345". */
 static int64_t read_pressure(const char *root, const char *path)
 {
     char line[256];

@@ -11,7 +11,7 @@
 #include "agent/process/supervisor.h"
 
 /* Check the command against this node's configuration and build the document, without
- * `conditions`. `base` is the environment of all workers. The case file's path goes to
+ * `conditions`. `base` is the environment of all workers. Stores the case file's path in
  * `path`. Returns NULL with the reason on failure. */
 json_t *case_document(const struct supervisor_params *params, const struct env_list *base,
                       const struct command *command, const struct bind_plan *plan,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* case_input.c - a worker's environment and the path of its case file */
+/* case_input.c - builds a worker's environment and the path of its case file */
 #include "agent/process/case_input.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* case_input.h - a worker's environment and the path of its case file */
+/* case_input.h - builds a worker's environment and the path of its case file */
 #ifndef RINGBENCH_AGENT_PROCESS_CASE_INPUT_H
 #define RINGBENCH_AGENT_PROCESS_CASE_INPUT_H
 
@@ -20,7 +20,7 @@ int case_input_check_env(json_t *env, const struct option_list *consented,
 int case_input_path(const struct command *command, const char *dir,
                     char path[CASE_PATH_MAX], struct error *err);
 
-/* Add the run's variables and those that all workers of the case share. */
+/* Add the run's variables and the variables that all workers of the case share. */
 void case_input_set_env(struct env_list *list, const struct command *command,
                         const char *path);
 

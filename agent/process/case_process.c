@@ -62,17 +62,17 @@ struct case_process {
     pid_t pid;
     uv_pipe_t pipe;
     struct lines lines;
-    bool has_greeted; /* its first line is read */
-    bool is_foreign;  /* its first line names a protocol other than this build's */
-    bool is_read;     /* its output is read to the end */
-    bool is_reaped;   /* it has exited */
-    bool is_orderly;  /* it exited with status 0 */
-    bool is_clear;    /* none of its descendants is left */
+    bool has_greeted; /* the process's first line is read */
+    bool is_foreign;  /* the first line contains a protocol other than this build's */
+    bool is_read;     /* the process's output is read to the end */
+    bool is_reaped;   /* the process has exited */
+    bool is_orderly;  /* the process exited with status 0 */
+    bool is_clear;    /* no descendant of the process is left */
     bool is_paused, is_killed, is_closed, is_destroyed;
     bool has_ended; /* on_end was called */
     int status;
     uint64_t end_until;     /* deadline after a stop; 0: not stopped */
-    uint64_t orphans_until; /* deadline for its orphans after it has died */
+    uint64_t orphans_until; /* deadline for the orphans after the process has died */
     char cgroup[1000], left[1000];
 };
 
@@ -119,7 +119,7 @@ static bool is_no_orphan(const void *arg, pid_t pid)
     return process != NULL;
 }
 
-/* Whether the case process has died and its orphans are being killed. */
+/* True if the case process has died and its orphans are being killed. */
 static bool has_orphans(const struct case_process *process)
 {
     return process->is_reaped && !process->is_clear && !process->is_destroyed;
@@ -280,7 +280,7 @@ static void end(struct case_process *process)
 }
 
 /* Advance one case process. Returns false if none can advance. Handlers may start and
- * destroy others, so each step searches the list again. */
+ * destroy case processes, so each step searches the list again. */
 static bool advance_one(struct case_table *table, size_t n_orphans)
 {
     uint64_t now = uv_now(table->loop);
@@ -305,7 +305,8 @@ static void kill_late(struct case_table *table)
     uint64_t now = uv_now(table->loop);
 
     for (struct case_process *process = table->all; process; process = process->next) {
-        /* While reading is paused, the process may only be writing its last events. */
+        /* The deadline does not apply while reading is paused, because the process may be
+         * blocked while it writes its last events. */
         if (process->end_until == 0 || process->is_reaped || process->is_killed ||
             process->is_paused)
             continue;
@@ -380,10 +381,10 @@ static void send_text(struct case_process *process, char *text)
         on_sent(&sent->request, -1);
 }
 
-/* Uses posix_spawn, because this program has threads and fork would copy its page tables.
+/* Use posix_spawn, because this program has threads and fork would copy its page tables.
  * The child gets its own session, so that a terminal's hangup does not reach it. Its
- * environment contains only the log level and LD_LIBRARY_PATH, because the agent's may
- * contain secrets. */
+ * environment contains only the log level and LD_LIBRARY_PATH, because the agent's
+ * environment may contain secrets. */
 static int spawn_program(const struct case_table *table, int socket, pid_t *pid)
 {
     const char *folders = getenv("LD_LIBRARY_PATH");
@@ -445,7 +446,7 @@ struct case_process *case_process_start(struct case_table *table, json_t *docume
     lines_init(&process->lines, LINE_MAX_BYTES, LINES_DROP);
     uv_pipe_init(table->loop, &process->pipe, 0);
     process->pipe.data = process;
-    /* Neither can fail on a fresh socket with a free handle. */
+    /* Neither call can fail on a fresh socket with a free handle. */
     uv_pipe_open(&process->pipe, ends[0]);
     uv_read_start((uv_stream_t *)&process->pipe, on_alloc, on_read);
     send_text(process, json_text(document));

@@ -2,8 +2,9 @@
 /* case_process.h - starts and watches ringbench-case (agent/case), one process per case
  *
  * The agent starts the process, writes the document to it and reads its events in the
- * loop; it never blocks on it. ringbench-case kills its processes when the agent dies. If
- * ringbench-case is killed, the agent kills its orphans. */
+ * loop. The agent never blocks while it waits for the process. ringbench-case kills its
+ * processes when the agent dies. If ringbench-case is killed, the agent kills its
+ * orphans. */
 #ifndef RINGBENCH_AGENT_PROCESS_CASE_PROCESS_H
 #define RINGBENCH_AGENT_PROCESS_CASE_PROCESS_H
 
@@ -20,15 +21,15 @@ struct case_process;
 
 /* Create the table and make this process a subreaper. ringbench-case must be in the
  * folder of this program. Case processes hold a lock on a file in `dir`, so that a later
- * table sees whether they have ended; with NULL there is no lock. Only one table at a
- * time may use `dir`. */
+ * table can detect whether these processes have ended. If `dir` is NULL, there is no
+ * lock. Only one table at a time may use `dir`. */
 struct case_table *case_table_create(uv_loop_t *loop, const char *dir, struct error *err);
 
-/* Whether all case processes of earlier tables on the directory have ended; they may
- * outlive a killed agent. Do not start a case before. */
+/* True if all case processes of earlier tables on the directory have ended. Such
+ * processes may outlive a killed agent. Do not start a case while this is false. */
 bool case_table_is_alone(struct case_table *table);
 
-/* The caller has destroyed every case process. Accepts NULL. */
+/* Destroy the table. The caller has destroyed every case process. Accepts NULL. */
 void case_table_destroy(struct case_table *table);
 
 /* Describe processes of ended cases that were killed but have not exited. They keep their

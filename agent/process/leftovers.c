@@ -15,7 +15,7 @@ struct visit {
     void *arg;
 };
 
-/* The format is that of frame() in outbox.c. */
+/* Parse the beginning of an event line, as frame() in outbox.c writes it. */
 static void on_line(void *arg, const char *line)
 {
     const struct visit *visit = arg;
@@ -28,7 +28,7 @@ static void on_line(void *arg, const char *line)
         visit->fn(visit->arg, &id);
 }
 
-/* "case-RUN-NUMBER-ATTEMPT.json" */
+/* Parse a file name such as "case-RUN-NUMBER-ATTEMPT.json". */
 static bool parse_name(const char *name, struct case_id *id)
 {
     const char *end = strrchr(name, '-'), *dash = end;

@@ -8,8 +8,8 @@
 
 typedef void leftovers_case(void *arg, const struct case_id *id);
 
-/* Call fn for every case with a case file or with events in the spool; it may be called
- * several times for a case. Removes the case files. */
+/* Call fn for every case with a case file or with events in the spool. fn may be called
+ * several times for the same case. Removes the case files. */
 void leftovers_each(const struct spool *spool, leftovers_case *fn, void *arg);
 
 #endif

@@ -61,7 +61,7 @@ static size_t find_ended(const struct supervisor *supervisor, const struct case_
     return i;
 }
 
-/* The entry of a case in `ended`. A new one replaces the oldest. */
+/* Return the entry of a case in `ended`. A new entry replaces the oldest. */
 static struct ended_case *remember(struct supervisor *supervisor,
                                    const struct case_id *id)
 {

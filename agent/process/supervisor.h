@@ -57,7 +57,7 @@ void supervisor_stop(struct supervisor *supervisor, const struct case_id *id,
                      bool with_stacks);
 void supervisor_stop_all(struct supervisor *supervisor);
 
-/* Adopt a case of an earlier agent that was killed here. It counts as live until
+/* Adopt a case of an earlier agent that was killed here. The case counts as live until
  * supervisor_end_adopted sends `gone`, after the case's events in the spool. */
 void supervisor_adopt(struct supervisor *supervisor, const struct case_id *id);
 void supervisor_end_adopted(struct supervisor *supervisor);
