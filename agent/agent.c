@@ -371,7 +371,7 @@ static void log_hidden_gpus(const json_t *inventory)
 }
 
 /* Put the probed backends into the inventory. NCCL is unavailable while a process of an
- * ended case still holds a GPU. Returns whether the inventory changed. */
+ * ended case still holds a GPU. Returns true if the inventory changed. */
 static bool update_backends(struct agent *agent, const json_t *probed)
 {
     json_t *backends = json_deep_copy(probed);
@@ -526,7 +526,7 @@ static void start_probe(struct agent *agent)
     agent->probe = probe_start(&params, on_probed, agent);
 }
 
-/* A probe beside a case would disturb its measurement. */
+/* Do not probe while a case runs: a probe would disturb its measurement. */
 static void on_probe_timer(uv_timer_t *timer)
 {
     struct agent *agent = timer->data;

@@ -21,7 +21,7 @@ struct making {
     struct domain *domains; /* room for one per rank */
     size_t n_domains;
     size_t *domain_of; /* by rank */
-    size_t *place;     /* by rank: its index among the ranks of its domain */
+    size_t *place;     /* by rank: index among the ranks of the same domain */
 };
 
 static int set_obstacle(struct bind_plan *plan, const char *format, ...)

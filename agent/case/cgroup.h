@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Create a cgroup below the one of this process and check that children can start in it.
+/* Create a cgroup below this process's cgroup and check that children can start in it.
  * Returns a descriptor for cgroup_fork, with the path in `dir`; -1 with "" on failure. */
 int cgroup_make(char *dir, size_t size);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* event_stream.c - the events of ringbench-case: lines on its standard output */
+/* event_stream.c - writes the events of ringbench-case as lines to its standard output */
 #include "agent/case/event_stream.h"
 
 #include <stdio.h>

@@ -18,7 +18,7 @@ struct log_pipe {
     uv_pipe_t pipe;
     uv_timer_t quiet;
     int handles; /* handles that are not yet closed */
-    char *path;  /* NULL once it is removed */
+    char *path;  /* NULL once the pipe's path is removed */
     struct lines lines;
     struct log_pipe_handlers handlers;
     char chunk[CHUNK_BYTES];

@@ -178,8 +178,8 @@ int main(int argc, char **argv)
     }
     /* Close descriptors inherited from the agent and its parent. */
     process_tree_close_from(CASE_LOCK_FD + 1);
-    /* If the agent dies while this process is stopped, SIGCONT lets it see the end of its
-     * input. */
+    /* If the agent dies while this process is stopped, SIGCONT resumes this process. It
+     * then reads the end of its input. */
     prctl(PR_SET_PDEATHSIG, SIGCONT);
     log_init("ringbench-case", level < 0 ? LOG_INFO : (enum log_level)level);
     if (start(&program))

@@ -50,7 +50,7 @@ void process_signal(struct process *process, int signum);
 /* Send a signal to the process only, not to its children. */
 void process_signal_leader(struct process *process, int signum);
 
-/* Stop reading the pipes, so that a fast writer blocks, and continue. */
+/* Stop or resume reading the pipes. While reading is stopped, a fast writer blocks. */
 void process_pause(struct process *process);
 void process_resume(struct process *process);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* process_tree.c - the processes of a case and all their descendants */
+/* process_tree.c - manages the processes of a case and all their descendants */
 #include "agent/case/process_tree.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rank.c - one rank of a case */
+/* rank.c - runs one rank of a case */
 #include "agent/case/rank.h"
 
 #include <assert.h>
@@ -42,7 +42,7 @@ struct rank {
     struct program_watch watch; /* only for a program */
     struct ncclog_set ncclog;
     struct log_pipe *nccl_log; /* only for a program; or NULL */
-    json_t *sent_logs;         /* array by process: its NCCL log as last sent */
+    json_t *sent_logs;         /* array by process: the NCCL log as last sent */
     bool is_asked_for_stacks;
     struct stack_quote stacks;
     struct process_state state; /* at the time of the request for stacks */

@@ -196,7 +196,8 @@ static bool is_above_zero(const char *text)
            *end == '\0';
 }
 
-/* If a job starts several unnamed agents on a node, only the first offers it. */
+/* If a job starts several unnamed agents on a node, only the first agent offers the node.
+ */
 static void find_first(struct agent_config *config)
 {
     for (size_t i = 0; i < sizeof(local_ranks) / sizeof(local_ranks[0]); i++)

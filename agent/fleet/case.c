@@ -39,7 +39,7 @@ struct fleet_case {
     /* The current row, in all groups. */
     size_t next;               /* number of the row that follows */
     json_t *results;           /* the row's events, sent when the row ends */
-    uint64_t done, operations; /* operations before the row, and in it */
+    uint64_t done, operations; /* operations before the current row, and in this row */
     int64_t row_began_ns;
     double row_s; /* the wall time that the row takes */
     uint64_t series, size;

@@ -19,7 +19,7 @@ void inventory_add_nccl(json_t *inventory, const char *root, char *const *enviro
 
 /* Set `backends` to the results of the workers' probes. Add the driver's data to the GPUs
  * that were found on the bus. Set `gpus_usable` if there are GPUs and CUDA counted them.
- * Returns whether `backends` has changed. */
+ * Returns true if `backends` has changed. */
 bool inventory_add_probed(json_t *inventory, json_t *backends);
 
 /* True if an unavailable backend may become available later. NCCL is considered only on a

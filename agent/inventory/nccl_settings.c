@@ -22,7 +22,7 @@ static const char *value_of(char *const *environment, const char *name)
     return NULL;
 }
 
-/* Add the lines of a file except comments. Returns whether the file exists. */
+/* Add the lines of a file except comments. Returns true if the file exists. */
 static bool add_lines(json_t *lines, const char *root, const char *path)
 {
     FILE *file = host_file_open(root, path);

@@ -43,7 +43,7 @@ struct link {
     int64_t after;
     int64_t lease_s, poll_s;
     int64_t name_taken_ns; /* time since which another agent holds this agent's name; 0:
-                              none does */
+                              no agent does */
 };
 
 static void send_register(struct link *link);
@@ -138,7 +138,7 @@ static void run_command(struct link *link, const json_t *object)
     if (command_parse(object, &command, &err)) {
         int64_t seq = json_get_int(object, "seq", 0);
 
-        log_warn("ignored a command of the server: %s", err.text);
+        log_warn("ignoring a command of the server: %s", err.text);
         if (seq > link->after)
             link->after = seq;
         return;

@@ -25,8 +25,9 @@
 struct outbox;
 
 struct outbox_handlers {
-    void (*on_ready)(void *arg);    /* an event is ready to send */
-    void (*on_progress)(void *arg); /* progress is ready; it may wait for a batch */
+    void (*on_ready)(void *arg); /* an event is ready to send */
+    void (*on_progress)(
+        void *arg); /* progress is ready and may wait for the next batch */
     void *arg;
 };
 
@@ -41,8 +42,8 @@ struct outbox_batch {
 struct outbox *outbox_create(struct spool *spool, const struct outbox_handlers *handlers);
 void outbox_destroy(struct outbox *outbox);
 
-/* Add an event of the agent itself. Takes the reference to `event`, also on failure.
- * Returns the event's sequence number. On failure logs it and returns 0. */
+/* Add an event of the agent itself. Takes ownership of `event`, even on failure. Returns
+ * the event's sequence number. On failure logs the error and returns 0. */
 uint64_t outbox_add_steal(struct outbox *outbox, const struct case_id *id, int rank,
                           json_t *event);
 

@@ -187,10 +187,10 @@ static int open_events(struct spool *spool, struct error *err)
         return fail(spool, "open", err);
     /* An agent that was leaving may have removed the file between open and lock. */
     if (stat(path, &st))
-        return error_set(err, ERROR_CONFLICT,
-                         "another agent is just leaving the spool directory %s: start "
-                         "this agent again",
-                         spool->dir);
+        return error_set(
+            err, ERROR_CONFLICT,
+            "another agent is just removing its spool in %s: start this agent again",
+            spool->dir);
     return resume(spool, err);
 }
 
@@ -470,5 +470,5 @@ void spool_reset(struct spool *spool)
     spool->first = spool->stored = spool->next = 1;
     spool->is_resumed = spool->is_blocked = false;
     spool->has_old = true;
-    spool_flush(spool, NULL); /* if it fails, a later flush deletes the rows */
+    spool_flush(spool, NULL); /* if this flush fails, a later flush deletes the rows */
 }

@@ -44,7 +44,7 @@ static json_t *strings_json(char *const *strings)
     return array;
 }
 
-/* Find the program that the case names, and build its arguments. */
+/* Find the program that the case requests, and build its arguments. */
 static int set_program(struct writing *w, const struct supervisor_params *params,
                        json_t *asked, struct error *err)
 {
@@ -159,7 +159,7 @@ static bool is_chosen(const struct writing *w, const char *name)
 
 /* If neither the run nor the node sets NCCL's log for a program, log connections to a
  * pipe per rank. Workers do this themselves. NCCL expands % in the file's name, so if the
- * path has a %, the log goes to stdout. Returns whether the log goes to a pipe. */
+ * path contains a %, the log goes to stdout. Returns true if the log goes to a pipe. */
 static bool route_nccl_log(struct writing *w)
 {
     if (is_chosen(w, "NCCL_DEBUG") || is_chosen(w, "NCCL_DEBUG_FILE"))

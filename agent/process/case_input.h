@@ -11,8 +11,8 @@
 #define CASE_FILE_PREFIX "case-"
 #define CASE_PATH_MAX 4096
 
-/* Check that the run may set these variables on this node. Returns -1 with the first one
- * that it must not set. */
+/* Check that the run may set these variables on this node. On failure returns -1 with an
+ * error that names the first variable that is not allowed. */
 int case_input_check_env(json_t *env, const struct option_list *consented,
                          struct error *err);
 
@@ -24,7 +24,7 @@ int case_input_path(const struct command *command, const char *dir,
 void case_input_set_env(struct env_list *list, const struct command *command,
                         const char *path);
 
-/* Set the libnccl that the case names, which must be in the node's list. */
+/* Set the libnccl that the case requests, which must be in the node's list. */
 int case_input_set_library(struct env_list *list, const struct command *command,
                            const struct option_list *libraries, struct error *err);
 

@@ -47,7 +47,7 @@ struct case_table {
     const char *root; /* prefix of /proc */
     uint64_t end_ms;
     /* A locked file. This process and its case processes share the open file, so the lock
-     * lasts until the last of them has ended. -1: none. */
+     * lasts until the last of these processes has ended. -1: none. */
     int lock;
     bool has_lock;
     char lock_path[PATH_MAX];
@@ -492,7 +492,7 @@ static void on_closed(uv_handle_t *handle)
     free_process(process);
 }
 
-/* SIGCONT lets a stopped process see the end of its input. */
+/* SIGCONT resumes a stopped process, which then reads the end of its input. */
 void case_process_destroy(struct case_process *process)
 {
     if (!process)

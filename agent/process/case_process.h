@@ -45,7 +45,7 @@ void case_table_limit(struct case_table *table, uint64_t end_ms);
 const char *case_table_containment(const struct case_table *table);
 
 struct case_end {
-    const char *fault; /* why ringbench-case failed; NULL: it did not */
+    const char *fault; /* why ringbench-case failed; NULL: no failure */
     const char *left;  /* processes that were killed but have not exited; "": none */
 };
 

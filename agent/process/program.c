@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* program.c - a program that this node's administrator offers to runs */
+/* program.c - parses a program that this node's administrator offers to runs */
 #include "agent/process/program.h"
 
 #include <stdlib.h>

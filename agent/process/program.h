@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* program.h - a program that this node's administrator offers to runs: a parsed file of
+/* program.h - parses a program that this node's administrator offers to runs: a file of
  * programs.d (docs/reference/programs.md) */
 #ifndef RINGBENCH_AGENT_PROCESS_PROGRAM_H
 #define RINGBENCH_AGENT_PROCESS_PROGRAM_H

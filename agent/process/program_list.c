@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* program_list.c - the programs that this node offers, from programs.d */
+/* program_list.c - reads the programs that this node offers from programs.d */
 #include "agent/process/program_list.h"
 
 #include <limits.h>

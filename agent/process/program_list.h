@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* program_list.h - the programs that this node offers, from programs.d */
+/* program_list.h - reads the programs that this node offers from programs.d */
 #ifndef RINGBENCH_AGENT_PROCESS_PROGRAM_LIST_H
 #define RINGBENCH_AGENT_PROCESS_PROGRAM_LIST_H
 

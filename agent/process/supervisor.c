@@ -34,7 +34,7 @@ struct ended_case {
 
 struct supervisor {
     struct supervisor_params params;
-    struct env_list base; /* inherited variables, and those common to all workers */
+    struct env_list base; /* inherited variables, and variables common to all workers */
     struct live_case *cases;
     struct ended_case ended[REMEMBERED];
     size_t ended_next;
@@ -160,7 +160,8 @@ static void report(const struct live_case *c, const char *text)
                                clean_text_json(text, strlen(text))));
 }
 
-/* ringbench-case has died without reporting the end of its ranks, which were killed. */
+/* Report the end of the ranks. ringbench-case has died without reporting it, and the
+ * ranks were killed. */
 static void end_ranks(struct live_case *c)
 {
     while (c->n_alive > 0) {

@@ -44,7 +44,7 @@ struct supervisor *supervisor_create(const struct supervisor_params *params);
 /* Kill workers that still run. Accepts NULL. */
 void supervisor_destroy(struct supervisor *supervisor);
 
-/* Set the address at which other nodes reach this one. */
+/* Set the address at which other nodes reach this node. */
 void supervisor_set_address(struct supervisor *supervisor, const char *address);
 
 /* Execute a start command. A failure is sent to the server as an event. Ignores a case
@@ -65,7 +65,7 @@ void supervisor_end_adopted(struct supervisor *supervisor);
 /* The number of cases with workers. */
 size_t supervisor_live(const struct supervisor *supervisor);
 
-/* A new array for the registration: the cases with workers, and those whose end the
+/* A new array for the registration: the cases with workers, and the cases whose end the
  * server has not acknowledged. */
 json_t *supervisor_cases(const struct supervisor *supervisor);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cpu_clock.c - the clock rate of this thread's core */
+/* cpu_clock.c - read the clock rate of this thread's core */
 #include "agent/worker/base/cpu_clock.h"
 
 #include <limits.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cpu_clock.h - the clock rate of this thread's core */
+/* cpu_clock.h - read the clock rate of this thread's core */
 #ifndef RINGBENCH_WORKER_CPU_CLOCK_H
 #define RINGBENCH_WORKER_CPU_CLOCK_H
 

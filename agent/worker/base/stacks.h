@@ -26,8 +26,8 @@
 #define STACKS_THREADS_MAX 64
 #define STACKS_FRAMES_MAX 32 /* per thread */
 
-/* Call once, from the main thread before it starts others. Blocks SIGUSR2 in the main
- * thread and its later children. Stays active until the process ends. */
+/* Call once from the main thread, before it starts other threads. Blocks SIGUSR2 in the
+ * main thread and its later children. Stays active until the process ends. */
 int stacks_start(struct error *err);
 
 /* The real-time signal that makes a thread store its stack. Threads must not block this

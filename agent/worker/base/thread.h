@@ -6,8 +6,8 @@
 #include <pthread.h>
 
 /* Start a thread that blocks all signals except stacks_signal(): the main thread handles
- * the others. `name`, at most 15 bytes, appears in ps and in printed stacks. Returns 0 or
- * an errno value. */
+ * the other signals. `name`, at most 15 bytes, appears in ps and in printed stacks.
+ * Returns 0 or an errno value. */
 int thread_start(pthread_t *thread, const char *name, void *(*run)(void *), void *arg);
 
 #endif

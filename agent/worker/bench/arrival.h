@@ -30,7 +30,7 @@ struct arrivals {
     struct arrival of[ARRIVALS_MAX];
 };
 
-/* Start empty, with this process's clock. */
+/* Initialize *arrivals without records and with this process's clock. */
 void arrivals_init(struct arrivals *arrivals);
 
 /* Record a call. After ARRIVALS_MAX calls, further calls are ignored. */

@@ -28,21 +28,24 @@ struct timed;
 struct timed_ns;
 struct watchdog;
 
-/* Arguments of create, borrowed until it returns unless a member says otherwise. */
+/* Arguments of create, borrowed until create returns unless a member's comment differs.
+ */
 struct backend_env {
     int rank, world_size;
-    int local_rank, local_world_size; /* among this agent's ranks */
+    int local_rank,
+        local_world_size; /* rank and number of ranks among this agent's ranks */
     struct rendezvous_client *store;
     struct tree *tree;   /* connects all ranks of the case; outlives the communicator */
     const char *node;    /* the node's name */
-    const char *address; /* where other nodes reach this one; NULL: loopback */
+    const char *address; /* where other nodes reach this node; NULL: loopback */
     const char *hostid;  /* replaces the host identity; NULL: none */
     const atomic_int *stop; /* non-zero: return ERROR_UNAVAILABLE soon; outlives comm */
     int64_t timeout_ms;     /* for the whole of create */
     /* Finished operations. An asynchronous backend updates the count while it waits, so
      * that long work does not look like a stall. NULL: not counted. */
     _Atomic uint64_t *finished;
-    int64_t stall_ms; /* the server ends a case that stalls this long; 0: unknown */
+    int64_t
+        stall_ms; /* the server ends a case after a stall of this length; 0: unknown */
     struct watchdog *watchdog;        /* guards calls that may hang */
     struct attempt_observer observer; /* of unreachable addresses; outlives comm */
     const struct case_file *file;     /* outlives the communicator; NULL: none */
@@ -104,7 +107,8 @@ struct backend_memory {
 };
 
 /* The expected receive buffer of a rank that receives nothing: `byte` everywhere, except
- * for the rank's own input in elements own .. own_end-1. The call must not change it. */
+ * for the rank's own input in elements own .. own_end-1. The call must not change this
+ * buffer. */
 struct backend_untouched {
     unsigned char byte;
     uint64_t own, own_end;
@@ -177,7 +181,7 @@ struct backend_timing {
 
 struct backend {
     const char *name;
-    unsigned collectives, dtypes, redops; /* bit masks of the supported ones */
+    unsigned collectives, dtypes, redops; /* bit masks of the supported values */
     /* Allowed error of a floating-point average, in units in the last place. 0 if the sum
      * is divided; more if inputs are scaled before the sum. */
     unsigned avg_ulps;
@@ -188,7 +192,7 @@ struct backend {
     bool is_simulated; /* no bytes are moved */
 
     /* Optional: load these libraries and set the members that depend on them. Called
-     * once, before all other functions. Hangs if the driver hangs. */
+     * once, before all other functions. This call hangs if the driver hangs. */
     const char *libraries;
     void (*load)(struct backend *backend);
 
@@ -211,7 +215,7 @@ struct backend {
     json_t *(*transport)(struct backend_comm *comm);
     /* Optional: further keys for the event `phase: connected`, as a new object. */
     json_t *(*details)(struct backend_comm *comm);
-    /* Optional: add marks that every display of the row must show. */
+    /* Optional: add marks to the row that every display must show. */
     void (*mark)(const struct backend_comm *comm, json_t *row);
 
     /* Optional: keys for the event `done`, as a new object. Called before destroy, after
@@ -221,7 +225,7 @@ struct backend {
     int (*memory)(struct backend_comm *comm, struct backend_memory *out,
                   struct error *err);
     /* Optional: true, with the reason, if the call is not possible on these GPUs. All
-     * ranks of the case get the same answer. */
+     * ranks of the case return the same answer. */
     bool (*refuses)(const struct backend_comm *comm, const struct backend_call *call,
                     char *reason, size_t size);
     /* Allocate two buffers of `bytes` each, aligned to 4096 bytes, with all pages mapped.
@@ -240,7 +244,7 @@ struct backend {
     int (*fill)(struct backend_comm *comm, void *to, const void *element, size_t size,
                 size_t len, struct error *err);
 
-    /* Begin a collective. With is_async its work may continue after the return. */
+    /* Begin a collective. With is_async the work may continue after run has returned. */
     int (*run)(struct backend_comm *comm, const struct backend_call *call,
                struct error *err);
     /* Wait until all work is complete on this rank and results are readable. NULL: work

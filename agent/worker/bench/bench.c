@@ -104,8 +104,8 @@ static int allocate(struct bench *bench, struct error *err)
     return 0;
 }
 
-/* The process that reads the events now needs a core. Let it run here rather than during
- * the next row's timed calls. */
+/* ringbench-case, which reads the events, now needs a core. Let it run here rather than
+ * during the next row's timed calls. */
 static void let_reader_run(void)
 {
     struct timespec pause = {.tv_nsec = READER_NS};

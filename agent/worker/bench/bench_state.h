@@ -23,7 +23,7 @@ struct bench {
     int rank; /* in the case */
     /* Set by bench_run. */
     char *send, *recv;   /* buffer_bytes + margin_bytes each */
-    size_t buffer_bytes; /* of the largest row that fits */
+    size_t buffer_bytes; /* size of the largest row that fits */
     struct row_memory memory;
     struct timed_data *data;
 };
@@ -39,7 +39,8 @@ long bench_replays(const struct bench *bench);
 /* -1 with ERROR_UNAVAILABLE if a stop was requested. */
 int bench_stopped(const struct bench *bench, struct error *err);
 
-/* The backend's functions, or equivalents on host memory if the backend lacks them. */
+/* Call the backend's functions, or equivalents on host memory if the backend lacks them.
+ */
 int bench_write(struct bench *bench, void *to, const void *host, size_t len,
                 struct error *err);
 int bench_read(struct bench *bench, void *host, const void *from, size_t len,

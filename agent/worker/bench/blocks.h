@@ -19,12 +19,12 @@ struct blocks {
     double own[2 + 2 * BLOCKS_AT_ONCE]; /* this rank's part of `parts` */
     double *us;         /* [group][samples.max]: a block's mean over the group's ranks */
     double *enqueue_us; /* like `us` */
-    double *shares;     /* [rank]: sum over blocks of its time / its group's mean */
-    double *parts;      /* [rank]: the values that ranks exchange */
-    bool *is_idle;      /* [group]: its ranks skip this row */
-    double *scratch;    /* [samples.max] */
-    double elapsed_s;   /* of the slowest rank */
-    bool is_last;       /* the next test of the interval is the last */
+    double *shares;   /* [rank]: sum over blocks of the rank's time / the group's mean */
+    double *parts;    /* [rank]: the values that ranks exchange */
+    bool *is_idle;    /* [group]: the group's ranks skip this row */
+    double *scratch;  /* [samples.max] */
+    double elapsed_s; /* of the slowest rank */
+    bool is_last;     /* the next test of the interval is the last */
 };
 
 void blocks_init(struct blocks *blocks, struct bench *bench);

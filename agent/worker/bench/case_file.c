@@ -114,7 +114,7 @@ static int read_nodes(struct case_file *file, const json_t *json, struct error *
                                  rank, n);
 }
 
-/* For each rank: the index of its node, and its local rank there. After read_nodes. */
+/* Find each rank's node (an index) and local rank on that node. Call after read_nodes. */
 static void place_ranks(const struct case_file *file, int *node_of, int *local_rank)
 {
     for (int rank = 1; file->nodes && rank < file->world_size; rank++) {
@@ -125,7 +125,7 @@ static void place_ranks(const struct case_file *file, int *node_of, int *local_r
     }
 }
 
-/* Derive the communicators, and from them the rows. After read_nodes. */
+/* Derive the communicators, and then the rows. Call after read_nodes. */
 static int form_groups(struct case_file *file, struct error *err)
 {
     size_t n = (size_t)file->world_size;

@@ -47,7 +47,7 @@ struct case_file {
     long number, attempt, repeat;
     int world_size;
     struct run_spec *spec;      /* only members that the file contains are set */
-    struct split_groups groups; /* one per communicator; usually one */
+    struct split_groups groups; /* one group per communicator; usually one */
     struct series_plan plan;    /* the rows; borrows the spec's arrays */
     uint64_t seed;
     struct fault fault;

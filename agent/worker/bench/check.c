@@ -30,10 +30,10 @@ struct check {
     struct pattern *pattern;
     size_t element;
     char *expected, *got; /* BLOCK_BYTES each */
-    bool receives;        /* this rank gets a result in the row's call */
+    bool receives;        /* this rank receives a result in the row's call */
     struct backend_untouched
         untouched;            /* expected buffer if this rank receives nothing */
-    struct findings findings; /* of this rank */
+    struct findings findings; /* findings of this rank */
 };
 
 /* Poison the receive buffer before writing the input: in place, the two buffers
@@ -283,7 +283,8 @@ static int one_pass(struct check *check, struct error *err)
     }
     if (write_inputs(check, err) || bench_barrier(bench, err) || run_call(check, err))
         return -1;
-    /* No rank may write the next pass's input while a peer still reads this pass's. */
+    /* No rank may write the next pass's input while a peer still reads the current input.
+     */
     if (bench_barrier(bench, err) || spoil(check, err))
         return -1;
     return compare(check, err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fault.c - the faults that a test injects into a rank */
+/* fault.c - apply the faults that a test injects into a rank */
 #include "agent/worker/bench/fault.h"
 
 #include <signal.h>

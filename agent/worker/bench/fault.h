@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fault.h - the faults that a test injects into a rank (case_file.h) */
+/* fault.h - apply the faults that a test injects into a rank (case_file.h) */
 #ifndef RINGBENCH_WORKER_BENCH_FAULT_H
 #define RINGBENCH_WORKER_BENCH_FAULT_H
 
@@ -23,8 +23,8 @@ struct fault_wrap {
     uint64_t operations;
 };
 
-/* If this rank has a fault in row `row`, apply it before each submission of `timed` and
- * `timing` from now on. wrap must outlive both. */
+/* If this rank has a fault in row `row`, apply the fault before each submission of
+ * `timed` and `timing` from now on. wrap must outlive both. */
 void fault_wrap(struct fault_wrap *wrap, struct bench *bench, uint64_t row,
                 struct timed *timed, struct backend_timing *timing);
 

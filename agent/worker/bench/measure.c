@@ -20,7 +20,7 @@
 #define GROWTH_MAX 20
 #define ROUNDING 1e-6
 #define SETTLED_PART 0.02 /* allowed barrier skew, as a part of the calls' time */
-#define SETTLE_MAX 4      /* attempts to reach that skew */
+#define SETTLE_MAX 4      /* attempts to reach SETTLED_PART */
 #define SKEW_BYTES 262144 /* limit for the arrivals that all ranks exchange per row */
 
 /* One rank's figures, as ranks exchange them. */

@@ -32,9 +32,9 @@ struct row_memory {
     char text[300];       /* how the share was determined */
 };
 
-/* Lay out row `number` of the case's plan. The layout of an alltoallv is that of rank
- * `place` of the group. On success the caller releases *out with row_release; a failure
- * allocates nothing. */
+/* Lay out row `number` of the case's plan. An alltoallv is laid out for rank `place` of
+ * the group. On success the caller releases *out with row_release; a failure allocates
+ * nothing. */
 int row_lay_out(const struct case_file *file, size_t number, int place,
                 struct bench_row *out, struct error *err);
 void row_release(struct bench_row *row);
@@ -46,7 +46,7 @@ bool row_must_skip(const struct bench_row *row, const struct row_memory *memory,
                    char reason[ROW_REASON_MAX]);
 
 /* The event `result`, a new object: row_describe without figures, row_result with them.
- * `wrong` and `errors` are the check's results and are stolen. */
+ * `wrong` and `errors` are the check's results. row_result takes ownership of both. */
 json_t *row_describe(const struct bench_row *row, const struct case_file *file,
                      const struct backend *backend);
 json_t *row_result(const struct bench_row *row, const struct case_file *file,

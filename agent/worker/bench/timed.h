@@ -43,7 +43,7 @@ struct timed {
 
 struct timed_ns {
     int64_t enqueue_ns;    /* inside submissions, without waits */
-    int64_t total_ns;      /* until the work had finished */
+    int64_t total_ns;      /* until the work has finished */
     int64_t in_ns, out_ns; /* this rank entered and left the barrier before the calls */
 };
 

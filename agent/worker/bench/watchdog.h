@@ -5,8 +5,8 @@
  * second. It also ends the process if the main thread hangs in a library call. Such a
  * call may wait for a dead peer (ncclGroupEnd while it connects, ncclCommWindowRegister),
  * or for a kernel that spins because of that peer (cudaFree, a launch into a full
- * stream). The library cannot be cleaned up while a thread is inside it. The end of the
- * process frees the GPU. */
+ * stream). The library cannot be cleaned up while a thread is inside a call. The end of
+ * the process frees the GPU. */
 #ifndef RINGBENCH_WORKER_BENCH_WATCHDOG_H
 #define RINGBENCH_WORKER_BENCH_WATCHDOG_H
 

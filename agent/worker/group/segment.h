@@ -51,14 +51,14 @@ int segment_join(struct segment *segment, const struct segment_place *leader, in
 
 /* Arrive with `len` bytes (at most SEGMENT_SLOT_BYTES). */
 void segment_arrive(struct segment *segment, const void *data, size_t len);
-/* Leader: wait until all have arrived; then read their slots. */
+/* Leader: wait until all members have arrived. Then read their slots. */
 int segment_collect(struct segment *segment);
 const char *segment_slot(const struct segment *segment, int member);
 pid_t segment_pid(const struct segment *segment, int member);
-/* Leader: write the result to the area, then release all. */
+/* Leader: write the result to the area. Then release all members. */
 char *segment_area(const struct segment *segment);
 void segment_release_all(struct segment *segment);
-/* Others: wait for the release; then read the area. */
+/* Other members: wait for the release. Then read the area. */
 int segment_await(struct segment *segment);
 
 /* Leader, any thread: publish the loss of a rank to all members. */

@@ -129,7 +129,8 @@ struct tree *tree_create(const struct tree_config *config, struct error *err)
 void tree_leave(struct tree *tree)
 {
     if (tree && !watch_check(&tree->watch)) {
-        /* A peer that has left this barrier may exit while others are still in it. */
+        /* A peer that has left this barrier may exit while other ranks are still in it.
+         */
         watch_leave(&tree->watch, LEAVE_MS);
         tree_barrier(tree, NULL);
     }
@@ -454,7 +455,8 @@ void tree_poll(struct tree *tree)
         return;
     int lost = (int)event.data.u32;
     if (lost < tree->world_size) {
-        /* A leader that exits because of another rank's death has published it first. */
+        /* A leader that exits because of another rank's death has published that death
+         * first. */
         if (watch_check(&tree->watch))
             return;
         watch_describe_end(lost, &error);

@@ -35,11 +35,11 @@
 
 struct tree_config {
     int rank, world_size;
-    struct rendezvous_client *store;  /* borrowed until all have joined */
-    const char *address;              /* this host's, for other hosts; NULL: loopback */
-    const char *hostid;               /* NULL: hostid_text() */
-    const atomic_int *stop;           /* may be NULL */
-    int64_t timeout_ms;               /* for tree_create as a whole */
+    struct rendezvous_client *store; /* borrowed until all ranks have joined */
+    const char *address;    /* where other hosts reach this host; NULL: loopback */
+    const char *hostid;     /* NULL: hostid_text() */
+    const atomic_int *stop; /* may be NULL */
+    int64_t timeout_ms;     /* for tree_create as a whole */
     struct attempt_observer observer; /* of unreachable addresses */
 };
 
@@ -57,7 +57,7 @@ struct tree_link {
     int host, rank;
     int fd;         /* for operations */
     int notice_fd;  /* for notices of deaths */
-    bool is_silent; /* its silence was reported */
+    bool is_silent; /* the neighbor's silence was reported */
 };
 
 struct tree {

@@ -112,7 +112,7 @@ static inline void watch_relax(void)
 #endif
 }
 
-/* Progress a transport that uses no thread (UCX). False: there is no such transport. */
+/* Let a transport without a thread, such as UCX, make progress. False: there is none. */
 static inline bool watch_progress(const struct watch *watch)
 {
     if (watch->progress)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 struct cursor {
-    size_t t, at; /* step, and bytes of it that have moved */
+    size_t t, at; /* current step, and bytes of this step that have moved */
     struct ring_step step;
 };
 

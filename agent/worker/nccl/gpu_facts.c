@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpu_facts.c - inventory of this machine's GPUs, from NVML */
+/* gpu_facts.c - read the inventory of this machine's GPUs from NVML */
 #include "agent/worker/nccl/gpu_facts.h"
 
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpu_facts.h - inventory of this machine's GPUs, from NVML, for --probe */
+/* gpu_facts.h - read the inventory of this machine's GPUs from NVML, for --probe */
 #ifndef RINGBENCH_WORKER_NCCL_GPU_FACTS_H
 #define RINGBENCH_WORKER_NCCL_GPU_FACTS_H
 

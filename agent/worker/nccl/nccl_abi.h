@@ -15,8 +15,8 @@
 #define NCCL_ABI_VERSION(major, minor, patch) ((major)*10000 + (minor)*100 + (patch))
 #define NCCL_OLDEST NCCL_ABI_VERSION(2, 18, 0)
 #define NCCL_WITH_FP8 NCCL_ABI_VERSION(2, 24, 0)
-/* On older GPUs, NCCL before 2.28 refuses fp8 in all its collectives, later versions only
- * in those that reduce (taskAppend in src/enqueue.cc). */
+/* On older GPUs, NCCL before 2.28 refuses fp8 in all its collectives. Later versions
+ * refuse it only in collectives that reduce (taskAppend in src/enqueue.cc). */
 #define NCCL_COPIES_FP8 NCCL_ABI_VERSION(2, 28, 0)
 #define NCCL_WITH_NVLINK_SCHED NCCL_ABI_VERSION(2, 28, 0)
 

@@ -16,7 +16,7 @@
 #include "agent/worker/nccl/nccl_lib.h"
 #include "common/spec/run_spec.h"
 
-/* Kernels that fill and check data; without them the host does it. */
+/* Kernels that fill and check data. Without kernels the host does this work. */
 struct nccl_kernels {
     cuda_kernel put_input, find_wrong; /* NULL: none */
     struct data_findings *findings;    /* device memory */
@@ -80,7 +80,7 @@ struct backend_comm {
     struct nccl_graph graph;
     struct nccl_laps laps;
     bool has_plain_row; /* the profiler reported an algorithm for a row */
-    /* the profiler reported none for a row: a symmetric kernel may have run */
+    /* the profiler reported no algorithm for a row: a symmetric kernel may have run */
     bool has_unknown_row;
     struct watchdog *watchdog;
     struct nccl_memory memory;

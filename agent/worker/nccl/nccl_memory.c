@@ -9,7 +9,8 @@
 
 #define GIB (UINT64_C(1) << 30)
 #define ALIGNMENT 4096
-#define SEED_BYTES 65536 /* a fill copies this much from the host, then doubles it */
+/* a fill copies this many bytes from the host and then doubles the filled part */
+#define SEED_BYTES 65536
 
 /* The reserve of nccl-tests: 1/16 of the memory, at most 4 GiB, plus 1 GiB. On devices
  * below 16 GiB the additional part is 1/16, too. */

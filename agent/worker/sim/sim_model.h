@@ -37,7 +37,8 @@ struct sim_model {
     int *node_of; /* [rank]: index in `nodes` */
     struct sim_node *nodes;
     struct sim_link *links;        /* only the slow links */
-    double factor[SIM_ALGORITHMS]; /* [algorithm]: of the slowest link that it uses */
+    double factor[SIM_ALGORITHMS]; /* [algorithm]: factor of the slowest link that the
+                                      algorithm uses */
     double case_factor;            /* noise: factor on all times of the case */
     uint64_t seed;                 /* for the noise within the case */
 };
@@ -58,7 +59,8 @@ void sim_model_release(struct sim_model *model);
 /* The size of a call: the bytes of its larger buffer. */
 double sim_model_bytes(const struct sim_model *model, const struct backend_call *call);
 
-/* The time with one algorithm; HUGE_VAL if it does not support the collective. */
+/* The time with one algorithm; HUGE_VAL if the algorithm does not support the collective.
+ */
 double sim_model_us(const struct sim_model *model, enum collective_kind kind,
                     double bytes, enum sim_algorithm algorithm);
 

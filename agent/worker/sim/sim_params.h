@@ -22,9 +22,9 @@ struct sim_params {
     double run_noise;      /* the same per run */
     double drift;          /* relative growth of all times per night */
     double night;          /* number of the run among those with the same seed */
-    double sleep_fraction; /* time to sleep = this * simulated time */
+    double sleep_fraction; /* ratio of time to sleep to simulated time */
     double seed;           /* negative: use the run's seed */
-    unsigned algorithms;   /* bit mask of the allowed ones of ring and tree */
+    unsigned algorithms;   /* bit mask of the allowed algorithms, ring and tree */
     const char *slow;      /* PLACE:FACTOR,...; borrowed from the environment */
 };
 
@@ -44,7 +44,7 @@ struct sim_slow {
     const char *place;
     size_t place_len;
     double factor;          /* on the bandwidth; 0: ranks there hang */
-    double from_case, last; /* first and last case in which it applies */
+    double from_case, last; /* first and last case in which the factor applies */
 };
 
 /* Parse the next item and advance *list. Returns 1 for an item, 0 at the end of the list,
