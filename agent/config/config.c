@@ -175,7 +175,7 @@ static int load_advertise(struct agent_config *config, struct error *err)
         return error_set(err, ERROR_INVALID, "--advertise: '%.200s': %s",
                          config->advertise, gai_strerror(rc));
     if (strcmp(text, config->advertise) != 0)
-        log_info("--advertise %s is %s", config->advertise, text);
+        log_info("--advertise %s resolves to %s", config->advertise, text);
     set_text(&config->advertise, text);
     return 0;
 }
@@ -433,7 +433,8 @@ static int load_worker_dir(struct agent_config *config, struct error *err)
             "cannot find this program's directory: name the directory of the "
             "workers with --worker-dir");
     if (!realpath(from, path))
-        return error_set_errno(err, ERROR_IO, errno, "worker directory %s", from);
+        return error_set_errno(err, ERROR_IO, errno,
+                               "cannot resolve the worker directory %s", from);
     set_text(&config->worker_dir, path);
     return 0;
 }

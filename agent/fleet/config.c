@@ -30,7 +30,8 @@ static const struct option table[] = {
     {"racks", OPTION_INT, FIELD(racks), "0", "N",
      "number of racks, as label rack=rack-1 and so on; 0: no label", 0, NODES_MAX},
     {"slow", OPTION_STRING, FIELD(slow), NULL, "PLACE:FACTOR,...|@FILE",
-     "slow places, as sim-6:0.5, sim-1/sim-2:0.5, rack-2:0.7; with 0 they hang. A file "
+     "slow places, such as sim-6:0.5, sim-1/sim-2:0.5 or rack-2:0.7; factor 0: they "
+     "hang. A file "
      "is read again for each case",
      0, 0},
     {"seed", OPTION_STRING, FIELD(seed), NULL, "N",
@@ -144,7 +145,8 @@ int fleet_config_load(struct fleet_config *config, int argc, char **argv,
         return result;
     seed = config->seed;
     if (config->racks > config->nodes)
-        return error_set(err, ERROR_INVALID, "--racks: %ld racks exceed the %ld nodes",
+        return error_set(err, ERROR_INVALID,
+                         "--racks: there are %ld racks, but only %ld nodes",
                          config->racks, config->nodes);
     if (seed && (!*seed || seed[strspn(seed, "0123456789")]))
         return error_set(err, ERROR_INVALID, "--seed: '%.40s' is not a number", seed);

@@ -313,7 +313,7 @@ static void on_leave_timeout(uv_timer_t *timer)
 {
     struct fleet *fleet = timer->data;
 
-    log_warn("leaving, but %ld nodes could not deregister from the server",
+    log_warn("leaving although %ld nodes could not deregister from the server",
              fleet->n_started - fleet->n_left);
     uv_stop(&fleet->loop);
 }

@@ -99,7 +99,8 @@ static int make_dir(struct spool *spool, const char *dir, struct error *err)
             "directory with --spool-dir",
             dir, shared);
     if (!realpath(dir, path))
-        return error_set_errno(err, ERROR_IO, errno, "the spool directory %s", dir);
+        return error_set_errno(err, ERROR_IO, errno,
+                               "cannot resolve the spool directory %s", dir);
     spool->dir = memory_text(path, "a path");
     return 0;
 }

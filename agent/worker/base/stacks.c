@@ -337,7 +337,7 @@ int stacks_start(struct error *err)
 
     if (status)
         return error_set_errno(err, ERROR_INTERNAL, status,
-                               "starting the thread for stacks");
+                               "cannot start the thread that prints stacks");
     sigaction(SIGUSR2, &request_action, NULL);
     return 0;
 }

@@ -204,12 +204,12 @@ int watchdog_start(struct watchdog *watchdog, struct progress *progress,
     watchdog->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (watchdog->wake_fd < 0)
         return error_set_errno(err, ERROR_INTERNAL, errno,
-                               "starting the watchdog thread");
+                               "cannot start the watchdog thread");
     pthread_mutex_init(&watchdog->lock, NULL);
     int status = thread_start(&watchdog->thread, "watchdog", run, watchdog);
     if (status)
         return error_set_errno(err, ERROR_INTERNAL, status,
-                               "starting the watchdog thread");
+                               "cannot start the watchdog thread");
     watchdog->is_started = true;
     return 0;
 }

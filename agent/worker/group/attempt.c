@@ -167,11 +167,11 @@ static int conclude(struct attempt *attempt, const struct attempt_place *place,
         return watch_check(until->watch)
                    ? watch_reason(until->watch, err)
                    : error_set(err, ERROR_TIMEOUT,
-                               "rank %d: connecting to %s port %s: no answer in time",
+                               "rank %d: cannot connect to %s port %s: no answer in time",
                                attempt->rank, place->address, place->port);
     attempt_report(attempt, over, attempt->rank, place, until->observer);
     return error_set_errno(err, ERROR_PEER, attempt->code,
-                           "rank %d: connecting to %s port %s", attempt->rank,
+                           "rank %d: cannot connect to %s port %s", attempt->rank,
                            place->address, place->port);
 }
 

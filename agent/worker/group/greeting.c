@@ -54,7 +54,7 @@ int greeting_listen(struct greeting_port *port, const char *host, int *number,
 
     *port = (struct greeting_port){.listener = -1};
     if (getrandom(port->token, TOKEN_BYTES, 0) != TOKEN_BYTES)
-        return error_set_errno(err, ERROR_IO, errno, "reading random numbers");
+        return error_set_errno(err, ERROR_IO, errno, "cannot read random numbers");
     port->listener = listen_on(host && host[0] ? host : "127.0.0.1", number, err);
     if (port->listener < 0)
         return -1;
@@ -116,7 +116,7 @@ int greeting_accept(struct greeting_port *port, int ms, struct greeting_caller *
     if (fd < 0)
         return errno == EAGAIN || errno == ECONNABORTED || errno == EINTR
                    ? 0
-                   : error_set_errno(err, ERROR_IO, errno, "accepting a connection");
+                   : error_set_errno(err, ERROR_IO, errno, "cannot accept a connection");
     /* A rank sends its greeting at once and in one piece. Usually TCP_DEFER_ACCEPT delays
      * the accept until the greeting has arrived. With SYN cookies, which hundreds of
      * connections trigger, the greeting may arrive later. */
@@ -146,6 +146,6 @@ int greeting_send(int fd, const unsigned char token[TOKEN_BYTES], int rank, int 
     /* The send buffer of a new connection is empty, so the whole greeting fits: a short
      * send is a failure. */
     if (send(fd, &greeting, sizeof(greeting), MSG_NOSIGNAL) != (ssize_t)sizeof(greeting))
-        return error_set_errno(err, ERROR_PEER, errno, "sending the greeting");
+        return error_set_errno(err, ERROR_PEER, errno, "cannot send the greeting");
     return 0;
 }

@@ -28,7 +28,7 @@ int listen_on(const char *host, int *port, struct error *err)
     if (failed) {
         if (fd >= 0)
             close(fd);
-        return error_set_errno(err, ERROR_IO, failure, "listening on %s", host);
+        return error_set_errno(err, ERROR_IO, failure, "cannot listen on %s", host);
     }
     *port = bound.ss_family == AF_INET6
                 ? ntohs(((struct sockaddr_in6 *)(void *)&bound)->sin6_port)

@@ -190,7 +190,7 @@ static int begin(struct rendezvous_client *client, enum query query, const char 
 
     if (len > STORE_KEY_MAX) {
         return error_set(err, ERROR_LIMIT,
-                         "store: the key has %zu bytes, the limit is %d", len,
+                         "store: the key is %zu bytes long, the limit is %d", len,
                          STORE_KEY_MAX);
     }
     buf_clear(&client->request);
@@ -211,7 +211,7 @@ static int receive_blob(struct rendezvous_client *client, struct buf *out,
         return -1;
     uint64_t left = get_int(raw, sizeof(raw));
     if (left > STORE_VALUE_MAX) {
-        error_set(err, ERROR_PEER, "store: the value has %llu bytes, the limit is %d",
+        error_set(err, ERROR_PEER, "store: the value is %llu bytes long, the limit is %d",
                   (unsigned long long)left, STORE_VALUE_MAX);
         return die(client);
     }
@@ -380,7 +380,7 @@ int rendezvous_client_set(struct rendezvous_client *client, const char *key,
 {
     if (len > STORE_VALUE_MAX) {
         return error_set(err, ERROR_LIMIT,
-                         "store: the value has %zu bytes, the limit is %d", len,
+                         "store: the value is %zu bytes long, the limit is %d", len,
                          STORE_VALUE_MAX);
     }
     if (begin(client, QUERY_SET, key, err))

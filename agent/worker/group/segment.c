@@ -49,7 +49,7 @@ int segment_create(struct segment *segment, int ranks,
     segment->fd = memfd_create("ringbench", MFD_CLOEXEC);
     if (segment->fd < 0 || ftruncate(segment->fd, (off_t)segment->map_len) ||
         pwrite(segment->fd, token, TOKEN_BYTES, 0) != TOKEN_BYTES)
-        return error_set_errno(err, ERROR_IO, errno, "creating a shared segment");
+        return error_set_errno(err, ERROR_IO, errno, "cannot create a shared segment");
     return 0;
 }
 
@@ -79,7 +79,7 @@ static int map_leader(struct segment *segment, const struct segment_place *leade
     int failure = errno;
     close(fd);
     if (at == MAP_FAILED)
-        return error_set_errno(err, ERROR_MEMORY, failure, "mapping a shared segment");
+        return error_set_errno(err, ERROR_MEMORY, failure, "cannot map a shared segment");
     segment->map = at;
     return 0;
 }

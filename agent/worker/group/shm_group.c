@@ -17,8 +17,8 @@
 #define HEAD_BYTES PAGE
 #define QUEUES_OFFSET (HEAD_BYTES + 2 * sizeof(struct shm_slot))
 #define DATA_ALIGN (2u << 20)
-#define NEWS_NAPS 5000 /* naps in which to wait for a notice of a loss: at least 0.5 s   \
-                        */
+/* naps in which to wait for a notice of a loss: at least 0.5 s */
+#define NEWS_NAPS 5000
 
 _Static_assert(sizeof(struct shm_head) <= HEAD_BYTES, "the head must fit its page");
 
@@ -35,11 +35,11 @@ int shm_group_init(struct shm_group *group, struct watch *watch, struct error *e
     group->watch = watch;
     group->fd = memfd_create("ringbench", MFD_CLOEXEC);
     if (group->fd < 0 || ftruncate(group->fd, HEAD_BYTES))
-        return error_set_errno(err, ERROR_IO, errno, "creating a shared segment");
+        return error_set_errno(err, ERROR_IO, errno, "cannot create a shared segment");
     if (getrandom(token, sizeof(token), 0) != (ssize_t)sizeof(token) ||
         pwrite(group->fd, token, sizeof(token), 0) != (ssize_t)sizeof(token))
         return error_set_errno(err, ERROR_IO, errno,
-                               "writing the shared segment's token");
+                               "cannot write the shared segment's token");
     group->peers = memory_zeroed(1, sizeof(*group->peers), "shared segment");
     group->n = 1;
     memcpy(group->peers[0].token, token, sizeof(token));
@@ -90,7 +90,7 @@ static int open_segment(const struct shm_group *group, int member, struct error 
     if (member == group->self) {
         int fd = fcntl(group->fd, F_DUPFD_CLOEXEC, 0);
         return fd < 0 ? error_set_errno(err, ERROR_IO, errno,
-                                        "duplicating a segment's descriptor")
+                                        "cannot duplicate a segment's descriptor")
                       : fd;
     }
     snprintf(path, sizeof(path), "/proc/%ld/fd/%d", (long)peer->pid, peer->remote_fd);
@@ -119,7 +119,7 @@ static char *map_part(const struct shm_group *group, int member, size_t offset,
     close(fd);
     if (at == MAP_FAILED) {
         error_set_errno(err, ERROR_MEMORY, failure,
-                        "mapping %zu bytes of rank %d's segment", len,
+                        "cannot map %zu bytes of rank %d's segment", len,
                         group->peers[member].rank);
         return NULL;
     }
@@ -153,7 +153,7 @@ int shm_group_join(struct shm_group *group, struct shm_peer *peers, int n, int s
     group->data_offset =
         round_up(QUEUES_OFFSET + (size_t)n * sizeof(struct shm_queue), DATA_ALIGN);
     if (ftruncate(group->fd, (off_t)group->data_offset))
-        return error_set_errno(err, ERROR_MEMORY, errno, "growing a shared segment");
+        return error_set_errno(err, ERROR_MEMORY, errno, "cannot grow a shared segment");
     for (int i = 0; i < n; i++)
         if (map_member(group, i, err))
             return -1;
@@ -169,7 +169,7 @@ int shm_group_alloc(struct shm_group *group, size_t len, struct error *err)
     group->data_len = round_up(len, PAGE);
     if (ftruncate(group->fd, (off_t)(group->data_offset + group->data_len)))
         return error_set_errno(err, ERROR_MEMORY, errno,
-                               "adding the buffers to a shared segment");
+                               "cannot add the buffers to a shared segment");
     /* Allocate the pages now: running out of memory later would raise SIGBUS. */
     do {
         failure =
@@ -179,7 +179,8 @@ int shm_group_alloc(struct shm_group *group, size_t len, struct error *err)
     } while (failure == EINTR);
     if (failure) {
         return error_set_errno(err, ERROR_MEMORY, failure,
-                               "allocating %zu bytes of shared buffers", group->data_len);
+                               "cannot allocate %zu bytes of shared buffers",
+                               group->data_len);
     }
     if (shm_group_barrier(group))
         return watch_reason(group->watch, err);

@@ -39,7 +39,7 @@ static int add_event(struct tree *tree, int fd, uint32_t id, struct error *err)
     struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP, .data.u32 = id};
 
     return epoll_ctl(tree->epoll_fd, EPOLL_CTL_ADD, fd, &event)
-               ? error_set_errno(err, ERROR_IO, errno, "watching rank %d", tree->rank)
+               ? error_set_errno(err, ERROR_IO, errno, "cannot watch rank %d", tree->rank)
                : 0;
 }
 
