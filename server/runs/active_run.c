@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* active_run.c - the list of runs that have not ended, in the order of the queue */
+/* active_run.c - keeps the runs that have not ended, in queue order */
 #include "server/runs/active_run.h"
 
 #include <stdlib.h>
@@ -45,7 +45,7 @@ struct run_log *active_runs_add(struct active_runs *runs, struct scheduler *sche
     return active->log;
 }
 
-/* One that is done is the store's. */
+/* Once a run's log is done, clients read the run from the store. */
 struct active_run *active_runs_find(const struct active_runs *runs, const char *run)
 {
     for (size_t i = 0; i < runs->n; i++)

@@ -18,25 +18,28 @@ struct services;
 struct active_run {
     struct scheduler *scheduler;
     struct run_log *log;
-    const struct run *run; /* the log's */
-    int64_t waiting_ns; /* time spent waiting for nodes, and the start of the present wait
-                           (0: not waiting) */
-    int64_t waiting_since_ns;
-    int64_t waits_until_ms; /* deadline for missing nodes, wall clock; 0: none missing */
-    int64_t nodes_until_ns; /* until when the next case waits for the run's own nodes */
-    size_t n_over;          /* ended cases, counted from the run's first */
-    size_t n_kept;       /* nodes with a stored inventory, counted from the run's first */
-    size_t lost;         /* lost nodes of the run when its latest round was planned */
-    bool has_job;        /* its batch job runs, or it needs none */
-    bool is_judged;      /* its cases have ended and its checks are being judged */
-    bool is_noted;       /* all its events are on disk, so its values can be made */
-    char *cancel_reason; /* NULL: not cancelled */
-    int64_t
-        asks_until_ns;   /* the run failed: deadline for its job's reason; 0: not asked */
-    char *failed_reason; /* the reason known before the job answers */
+    const struct run *run;    /* owned by `log` */
+    int64_t waiting_ns;       /* time spent waiting for nodes before the current wait */
+    int64_t waiting_since_ns; /* start of the current wait; 0: not waiting */
+    int64_t waits_until_ms;   /* deadline for missing nodes, wall clock; 0: no node is
+                                 missing */
+    int64_t nodes_until_ns;   /* deadline for the next case's nodes to become free; 0: not
+                                 waiting */
+    size_t n_over;            /* number of leading cases that have ended */
+    size_t n_kept;            /* number of leading nodes whose inventories are stored */
+    size_t lost;              /* number of lost nodes when the latest round was planned */
+    bool has_job;   /* true if the run's batch job is running, or the run needs none */
+    bool is_judged; /* true if all cases have ended and the run waits for its checks or
+                       its job */
+    bool is_noted;  /* true if all events are on disk and the judge queue knows of the end
+                     */
+    char *cancel_reason;   /* NULL: not cancelled */
+    int64_t asks_until_ns; /* of a failed run: deadline for the batch job's answer; 0: not
+                              asked */
+    char *failed_reason;   /* the reason for the failure, known before the job answers */
 };
 
-/* In the order in which the scheduler serves them. */
+/* The runs that have not ended, in the order in which the scheduler serves them. */
 struct active_runs {
     struct active_run **items;
     size_t n, capacity;
@@ -53,17 +56,17 @@ struct active_run *active_runs_find(const struct active_runs *runs, const char *
 /* Queue the values of all runs that have ended so far, ahead of runs that end later. */
 void active_runs_note_ends(struct active_runs *runs, struct judge_queue *queue);
 
-/* active_runs_sweep() frees the runs whose ends were noted; active_runs_free() frees
- * all. */
+/* active_runs_sweep() frees the runs whose ends were noted. active_runs_free() frees all
+ * runs. */
 void active_runs_sweep(struct active_runs *runs);
 void active_runs_free(struct active_runs *runs);
 
-/* Compare priorities without regard to age: above 0 if a is served before b, below 0 if
- * after b. */
+/* Compare priorities, ignoring age: above 0 if `a` is served before `b`, below 0 if after
+ * `b`. */
 int active_run_rank(const struct run_spec *a, const struct run_spec *b);
 
-/* Whether nothing more will happen in the run, though its end may not be published yet.
- */
+/* Return true if the run has ended, or if all its cases have ended and the run waits for
+ * its checks or its job. */
 bool active_run_is_over(const struct active_run *active);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* agent_lines.c - the lines that agents send, and their effect on a run */
+/* agent_lines.c - parses the lines that agents send and applies them to runs */
 #include "server/runs/agent_lines.h"
 
 #include <stdio.h>
@@ -25,10 +25,10 @@
 #define PROGRAM_LINES 4
 
 #define REASON_MAX 1200
-#define WAY_MAX 120   /* for each text about an unreachable path */
+#define WAY_MAX 120   /* limit of each text about an unreachable path, bytes */
 #define STACK_MAX 400 /* limit of a stack quoted in a reason, bytes */
 #define NODE_RANKS_MAX 4096
-#define ARTIFACT_MAX ((size_t)512 * 1024) /* the limit for agents */
+#define ARTIFACT_MAX ((size_t)512 * 1024) /* agents reject larger files too */
 
 static const struct run *run_of(const struct agent_line *line)
 {
@@ -119,7 +119,8 @@ static void extend(json_t *to, const json_t *from, const char *key)
     json_array_extend(json_object_get(to, key), json_object_get(from, key));
 }
 
-/* The event has one `transport`; a rank with a different one gets its own entry. */
+/* An event contains one `transport` for all its ranks. A rank with a different one gets
+ * an entry in `each`. */
 static void keep_transport(const json_t *first, json_t *body, int rank)
 {
     json_t *transport = json_object_get(body, "transport");
@@ -204,7 +205,7 @@ static void put_last_lines(const json_t *tail, size_t most, char *out, size_t si
     utf8_trim(out);
 }
 
-/* "worker killed by signal 9 (Killed); its last line: ..." */
+/* Write a sentence such as "worker killed by signal 9 (Killed); its last line: ...". */
 static void describe_exit(const json_t *line, bool is_program, char *out, size_t size)
 {
     const char *what = is_program ? "program" : "worker";
@@ -271,7 +272,7 @@ static void parse_result(struct agent_line *line, json_t *json)
     set_event(line, "result", body);
 }
 
-/* A program's metric is the run's result, as a row is for a measurement. */
+/* Parse a program's metric, which becomes a result like the row of a measurement. */
 static void parse_metric(struct agent_line *line, json_t *json)
 {
     static const char *const keys[] = {"metric", "value",   "unit",   "higher_is_better",
@@ -364,7 +365,7 @@ static void parse_unreached(struct agent_line *line, json_t *json)
     line->report.body = body;
 }
 
-/* Parse a rank's NCCL log, which is passed on unchanged. */
+/* Parse a rank's NCCL log, which becomes part of the event unchanged. */
 static void parse_nccl(struct agent_line *line, json_t *json)
 {
     json_t *log = json_object_get(json, "log");
@@ -378,7 +379,8 @@ static void parse_nccl(struct agent_line *line, json_t *json)
         line->kind = NULL;
 }
 
-/* Copy the non-empty CPU lists, limited to the maximum number of ranks on a node. */
+/* Copy the CPU lists, at most one for each possible rank on a node. An invalid list
+ * becomes "?". */
 static json_t *copy_cpus(const json_t *cpus)
 {
     json_t *copy = json_array();
@@ -408,7 +410,8 @@ static json_t *copy_bind(const json_t *bind)
                      copy_cpus(json_object_get(bind, "cpus")));
 }
 
-/* Parse the conditions in which the node runs its ranks, and their noteworthy parts. */
+/* Parse the conditions under which the node runs its ranks, and add notes about unusual
+ * values. */
 static void parse_conditions(struct agent_line *line, json_t *json)
 {
     json_t *bind = copy_bind(json_object_get(json, "bind"));
@@ -426,8 +429,8 @@ static void parse_conditions(struct agent_line *line, json_t *json)
     set_event(line, "conditions", body);
 }
 
-/* Parse a file that NCCL wrote about the node; the event says where the file is stored.
- */
+/* Parse a file that NCCL wrote about the node. The event contains the digest under which
+ * the file is stored. */
 static void parse_artifact(struct agent_line *line, json_t *json)
 {
     static const char *const names[] = {"topology.xml", "graph.xml"};
@@ -457,14 +460,14 @@ static void parse_artifact(struct agent_line *line, json_t *json)
 
 enum line_flag {
     NEEDS_RANK = 1,
-    OF_NODE = 2, /* about the sending node, whatever else the line names; valid even after
-                    the run's end */
-    IS_PASSING = 4, /* never stored */
+    OF_NODE =
+        2, /* the line is about the sending node, and valid even after the run's end */
+    IS_PASSING = 4, /* the line is never stored */
 };
 
-/* Line kinds by their names in docs/development/agent-protocol.md: how to parse each,
- * and its effect on a case under way. run_fold() defines the event's effect on the run.
- */
+/* Kinds of lines, with their names from docs/development/agent-protocol.md. `parse`
+ * builds the event, and `then` applies the line to a case under way. run_fold() applies
+ * the event to the run. */
 static const struct line_kind {
     const char *name;
     void (*parse)(struct agent_line *line, json_t *json);
@@ -497,8 +500,8 @@ static const struct line_kind *kind_of(const char *name)
     return NULL;
 }
 
-/* Any client with an agent's token can post here, so a node may report only for itself.
- */
+/* Any client with an agent's token can post lines, so a node may report only for
+ * itself. */
 static int check_speaker(const struct agent_line *line, struct error *err)
 {
     const char *node = line->report.node, *run = run_of(line)->id;
@@ -549,7 +552,7 @@ int agent_line_parse(const struct cases *cases, const struct node *node, json_t 
     return 0;
 }
 
-/* Whether an earlier line reported the rank's end. */
+/* Return true if an earlier line reported the rank's end. */
 static bool is_known_end(const struct agent_line *line)
 {
     struct live_case *live = line->live;

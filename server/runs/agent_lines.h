@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* agent_lines.h - the lines that agents send, and their effect on a run */
+/* agent_lines.h - parses the lines that agents send and applies them to runs */
 #ifndef RINGBENCH_SERVER_RUNS_AGENT_LINES_H
 #define RINGBENCH_SERVER_RUNS_AGENT_LINES_H
 
@@ -23,35 +23,36 @@ struct agent_line {
     int case_no, attempt;
     struct live_case *live; /* the line's case, valid in this turn of the loop; or NULL */
     struct run_log *log;    /* the log of the line's run; or NULL */
-    bool is_of_rank;        /* it reports a rank's state */
-    bool is_exit;           /* the only source of the failure is the process's exit */
-    char *reason;           /* the report's reason */
-    const char *type;       /* type of the resulting run event, or NULL: none */
-    int64_t time_ms;        /* of that event */
+    bool is_of_rank;        /* the line reports a rank's state */
+    bool is_exit;     /* the line reports a failed process, not an error that the worker
+                         reported itself */
+    char *reason;     /* the report's reason */
+    const char *type; /* type of the resulting run event, or NULL: none */
+    int64_t time_ms;  /* time of the resulting event, wall clock */
     struct case_report report;
     struct store_write *write; /* the write of the line's batch, borrowed */
 };
 
-/* Parse a line from `node` (borrowed). Logs go into the write; nothing else changes,
- * because a later line may cause the whole batch to be rejected. Fails with
+/* Parse a line from `node` (borrowed). The only change is that output is added to
+ * `write`, since a later line may cause the whole batch to be rejected. Fails with
  * ERROR_INVALID if the node may not send the line. Release the line after use. */
 int agent_line_parse(const struct cases *cases, const struct node *node, json_t *json,
                      struct store_write *write, struct agent_line *line,
                      struct error *err);
 
-/* Merge `line` into `first` if both report the same state for ranks of the node: the
- * first line's event then covers both. Returns whether they were merged. */
+/* Merge `line` into `first` if both report the same state for ranks of the node. The
+ * event of `first` then covers both. Returns true if the lines were merged. */
 bool agent_line_join(struct agent_line *first, struct agent_line *line);
 
 /* Fold the event of an accepted line and add it to the line's write. A process exit
  * yields no event if its rank has already reported a final state. */
 void agent_line_fold(struct agent_line *line);
 
-/* Apply the line to its case after all lines of the batch are folded, since this may
- * append further events. Returns whether the node became free. */
+/* Apply the line to its case. Call this after all lines of the batch are folded, since
+ * the case may append further events. Returns true if the node became free. */
 bool agent_line_perform(struct agent_line *line, struct node *node);
 
-/* Whether the line is never stored. */
+/* Return true if the line is never stored. */
 bool agent_line_is_passing(const struct agent_line *line);
 
 void agent_line_release(struct agent_line *line);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* agents.c - agents: their registration, their commands, their batches of events */
+/* agents.c - registers agents, answers their polls and stores their batches of events */
 #include "server/runs/agents.h"
 
 #include <arpa/inet.h>
@@ -41,8 +41,8 @@ struct batch {
     char identity[DIGEST_TEXT_SIZE];
     struct agent_line *lines;
     size_t n_lines, capacity;
-    size_t reached[RANK_STATE_COUNT]; /* index + 1 of the latest line that reports the
-                                         state for ranks */
+    size_t reached[RANK_STATE_COUNT]; /* for each rank state: 1 + index of the latest line
+                                         that reports it; 0: none */
     int64_t now_ms, last_seq;
     agents_acked *done;
     void *arg;
@@ -103,7 +103,7 @@ static void node_log_registration(const struct services *services,
                                   const struct node_before *before, bool is_new)
 {
     static const char *const were[] = {
-        [NODE_ALIVE] = "was there", [NODE_LOST] = "was lost", [NODE_LEFT] = "had left"};
+        [NODE_ALIVE] = "was alive", [NODE_LOST] = "was lost", [NODE_LEFT] = "had left"};
     char text[400];
 
     if (!is_new) {
@@ -112,15 +112,14 @@ static void node_log_registration(const struct services *services,
         return;
     }
     snprintf(text, sizeof(text), "from %s%s%s", node->peer ? node->peer : "?",
-             before->is_known ? "; the one before " : "",
+             before->is_known ? "; the previous agent " : "",
              before->is_known ? were[before->state] : "");
     node_log(services, node, before->is_known ? "replaced" : "registered", text);
 }
 
 /* ---- Time ---- */
 
-/* Hold polls longer when there are many agents, which limits the number of polls per
- * second. */
+/* Hold polls longer with many agents, to limit the number of polls per second. */
 static int64_t poll_s(const struct agents *agents)
 {
     const struct agents_config *config = &agents->config;
@@ -131,14 +130,14 @@ static int64_t poll_s(const struct agents *agents)
     return fair > config->poll_s ? fair : config->poll_s;
 }
 
-/* Extend the lease with the poll, so that an agent has as long to return after an answer
- * as in a small fleet. */
+/* Extend the lease by the poll's extra time. After an answer, an agent then always gets
+ * the same time to poll again. */
 static int64_t lease_s(const struct agents *agents)
 {
     return agents->config.lease_s + poll_s(agents) - agents->config.poll_s;
 }
 
-/* A batch job's nodes end with it: they count as left, not as lost. */
+/* Nodes of a batch job end with the job, so count them as left and not as lost. */
 static void expire_lost(struct agents *agents, struct node *node, int64_t now_ns)
 {
     const struct agents_config *config = &agents->config;
@@ -221,7 +220,8 @@ static void check_address(const json_t *address, const char *pointer,
                      "must be a numeric address, such as 10.0.0.7 or fd00::7");
 }
 
-/* The store of each case on the node admits these addresses. */
+/* Check the addresses, because the rendezvous store of each case on the node admits
+ * them. */
 static void check_addresses(const json_t *body, struct problems *problems)
 {
     const json_t *list = json_object_get(json_object_get(body, "inventory"), "addresses");
@@ -269,9 +269,9 @@ static void check_registration(const json_t *body, const char *key,
         problems_add(problems, "/boot_id", "must be a UUID");
     if (key_len < NODE_KEY_MIN || key_len > NODE_KEY_MAX)
         problems_add(problems, "",
-                     "needs the header Ringbench-Agent-Key: 32 to 128 characters that "
-                     "the agent made at random (an agent that is older than this server "
-                     "sends none)");
+                     "the header Ringbench-Agent-Key must contain the agent's random "
+                     "key of 32 to 128 characters (an agent older than this server "
+                     "sends no key)");
     if (group && !json_is_null(group) && !json_is_string(group))
         problems_add(problems, "/group", "must be a string or null");
     else if (group)
@@ -380,7 +380,8 @@ static struct node *find_or_error(struct agents *agents, const char *agent,
     struct node *node = node_find_agent(agents->nodes, agent);
 
     if (!node) {
-        error_set(err, ERROR_NOT_FOUND, "no live agent '%.40s'; register again", agent);
+        error_set(err, ERROR_NOT_FOUND,
+                  "agent '%.40s' is unknown or not alive; register again", agent);
         return NULL;
     }
     if (node_claim_check_key(node, key, err))
@@ -454,7 +455,7 @@ static void batch_free(struct batch *batch)
     free(batch);
 }
 
-/* The agent gets the error each time; the server's log does not need to repeat it. */
+/* The agent receives every error, so the server logs only the first. */
 static void note_refusal(struct batch *batch, const struct error *err)
 {
     struct node *node = batch->node;
@@ -474,7 +475,7 @@ static void fail_batch(struct batch *batch, const struct error *err)
     batch_free(batch);
 }
 
-/* The batch is durable: publish its events in order, then acknowledge it. */
+/* Once the batch is durable, publish its events in order, then acknowledge it. */
 static void on_batch_written(void *arg, const struct error *err,
                              const struct store_event *events, size_t n_events)
 {
@@ -525,8 +526,8 @@ static void note_clock(struct node *node, const json_t *line, int64_t now_ms)
     node->ahead_ms = time_ms - now_ms;
 }
 
-/* Ranks of a node that reach the same state share one event. An event may be joined only
- * until one with an earlier state follows: otherwise a rank's later state would precede
+/* Let ranks of a node that reach the same state share one event. Once a line with an
+ * earlier state follows, start a new event. Otherwise a rank's later state could precede
  * its earlier one. */
 static void join_ranks(struct batch *batch, struct agent_line *line)
 {
@@ -551,9 +552,10 @@ static int take_line(struct batch *batch, struct store_write *write, json_t *jso
     if (seq > 0 && seq <= batch->last_seq)
         return 0;
     if (seq > 0 && seq != batch->last_seq + 1)
-        return error_set(err, ERROR_CONFLICT,
-                         "event %lld follows %lld: events are missing between them",
-                         (long long)seq, (long long)batch->last_seq);
+        return error_set(
+            err, ERROR_CONFLICT,
+            "event %lld follows event %lld: the events between them are missing",
+            (long long)seq, (long long)batch->last_seq);
     batch->lines = memory_grown(batch->lines, batch->n_lines, &batch->capacity,
                                 sizeof(*batch->lines), "an agent's events");
     line = &batch->lines[batch->n_lines++];
@@ -593,7 +595,7 @@ static int take_lines(struct batch *batch, struct store_write *write, const char
     return 0;
 }
 
-/* Fold all lines, after each was accepted. */
+/* Fold all lines once the whole batch is accepted. */
 static void fold_all(struct batch *batch, struct store_write *write)
 {
     for (size_t i = 0; i < batch->n_lines; i++)
@@ -601,7 +603,7 @@ static void fold_all(struct batch *batch, struct store_write *write)
     store_write_ack(write, batch->node->identity, batch->last_seq);
 }
 
-/* is_stored: false if the batch held only transient events, which have no number */
+/* is_stored: false if the batch contains only transient lines, which are not numbered. */
 static void perform_all(struct batch *batch, bool is_stored)
 {
     for (size_t i = 0; i < batch->n_lines; i++)
@@ -610,8 +612,8 @@ static void perform_all(struct batch *batch, bool is_stored)
             wake_queue(batch->agents->services->wake);
 }
 
-/* A node stores one batch at a time, and none while the store has no room behind other
- * nodes' batches. */
+/* Return true if the node must retry later. Each node stores one batch at a time. If the
+ * store's queue is full because of other nodes, the node stores none. */
 static bool is_storing(const struct agents *agents, const struct node *node)
 {
     return node->n_batches > 0 ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* agents.h - the agents of all nodes, and the nodes that they represent
+/* agents.h - handles the requests of agents: registrations, polls and batches of events
  * (docs/development/agent-protocol.md) */
 #ifndef RINGBENCH_SERVER_RUNS_AGENTS_H
 #define RINGBENCH_SERVER_RUNS_AGENTS_H
@@ -30,12 +30,12 @@ void agents_close(struct agents *agents);
 
 void agents_free(struct agents *agents);
 
-/* Call once per tick: answers polls that have been held for poll_s, and finds agents
- * that are silent for too long. */
+/* Answer polls that were held for poll_s, and detect agents that are silent for too long.
+ * Call this once per tick. */
 void agents_tick(struct agents *agents, int64_t now_ns);
 
-/* Forget a node that is lost or has left. Fails with ERROR_NOT_FOUND, or with
- * ERROR_CONFLICT if the node is alive. */
+/* Forget a node that is lost or has left. Fails with ERROR_NOT_FOUND, with ERROR_CONFLICT
+ * if the node is alive, or with ERROR_UNAVAILABLE while its events are being stored. */
 int agents_forget(struct agents *agents, const char *name, struct error *err);
 
 /* ---- Requests from agents ---- */
@@ -70,7 +70,7 @@ json_t *agents_register(struct agents *agents, json_t *body,
 int agents_poll(struct agents *agents, const char *agent, const char *key, int64_t after,
                 bool is_spool_full, node_commands *done, void *arg, struct error *err);
 
-/* The poll's client disconnected: `done` will not run. */
+/* Drop a poll whose client disconnected; `done` will not run. */
 void agents_poll_forget(struct agents *agents, const char *agent, void *arg);
 
 /* Accept a batch of event lines. `done` runs once, perhaps before the return, when all
@@ -81,7 +81,8 @@ typedef void agents_acked(void *arg, const struct error *err, int64_t acked);
 void agents_events(struct agents *agents, const char *agent, const char *key,
                    const char *ndjson, size_t len, agents_acked *done, void *arg);
 
-/* The agent is about to stop its workers and leave: its cases end with `reason`. */
+/* Note that the agent is about to stop its workers and leave. Its cases end with
+ * `reason`. */
 int agents_announce_leave(struct agents *agents, const char *agent, const char *key,
                           const char *reason, struct error *err);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* blame.c - the ranks or nodes blamed for a case's end, as data and as a sentence for
- * users */
+/* blame.c - records which ranks or nodes caused a case's end, as data and as a
+ * sentence */
 #include "server/runs/blame.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "common/base/json_util.h"
 #include "common/base/utf8.h"
 
-/* Evidence against one rank or node, bytes. */
+/* Limit of the evidence against one rank or node, bytes. */
 #define TEXT_MAX 600
 
 #define RANKS_NAMED_MAX 8
@@ -110,12 +110,13 @@ static void say_rank_lost(const json_t *blame, struct buf *out)
 {
     const char *text = text_at(blame, 0, "no reason given");
 
-    buf_printf(out, "rank %lld on %s was lost, say %lld of its peers (rank %lld: %.*s)",
-               number(blame, "rank"), node_of(blame), number(blame, "count"),
-               number(evidence_at(blame, 0), "by"), utf8_fit(text, 400), text);
+    buf_printf(
+        out, "rank %lld on %s was lost according to %lld of its peers (rank %lld: %.*s)",
+        number(blame, "rank"), node_of(blame), number(blame, "count"),
+        number(evidence_at(blame, 0), "by"), utf8_fit(text, 400), text);
 }
 
-/* " rank 2 on node-7 (...), rank 3 on node-7 (...) and 4 more" */
+/* Write a list such as " rank 2 on node-7 (...), rank 3 on node-7 (...) and 4 more". */
 static void list_ranks(const json_t *blame, struct buf *out)
 {
     long long count = number(blame, "count"), named = 0;
@@ -148,8 +149,8 @@ static void say_unreachable(const json_t *blame, struct buf *out)
     buf_printf(out, "unreachable: %s", json_get_str(verdict, "sentence", ""));
 }
 
-/* Omit a program's verdict if it names no rank: its ranks often do not report where they
- * are. */
+/* Omit a program's verdict if the verdict names no rank: a program's ranks often do not
+ * report their position. */
 static void say_stalled(const json_t *blame, struct buf *out)
 {
     const json_t *verdict = json_object_get(blame, "verdict");
@@ -162,7 +163,8 @@ static void say_stalled(const json_t *blame, struct buf *out)
         buf_printf(out, "; %s", json_get_str(verdict, "sentence", ""));
 }
 
-/* "node-2: agent lost (...)", "3 nodes: agent lost (...): node-2, node-5 and 1 more" */
+/* Write a sentence such as "node-2: agent lost (...)" or "3 nodes: agent lost (...):
+ * node-2, node-5 and 1 more". */
 static void say_node(const json_t *blame, struct buf *out)
 {
     long long count = number(blame, "count"), named = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* case_blame.c - the ranks or nodes blamed for a failed, late or stalled case */
+/* case_blame.c - finds the ranks or nodes to blame for a failed, late or stalled case */
 #include "server/runs/case_blame.h"
 
 #include <stdio.h>
@@ -22,7 +22,7 @@ static bool is_failed(const struct run_case *model, int rank)
     return model->ranks && model->ranks[rank].state == RANK_FAILED;
 }
 
-/* A rank lost with its node has a different cause. */
+/* A rank that was lost with its node did not fail by itself. */
 static bool is_on_lost_node(const struct live_case *live, int rank)
 {
     const struct run_node *node = run_nodes_of_rank(&live->on, rank);
@@ -35,8 +35,8 @@ static bool failed_alone(const struct live_case *live, int rank)
     return live->ranks[rank].peer < 0 && !is_on_lost_node(live, rank);
 }
 
-/* A rank that cannot reach another has not failed by itself: both ranks report the
- * problem. */
+/* A rank that cannot reach another rank has not failed by itself; its report of the
+ * broken path is evaluated instead. */
 static bool is_own(const struct live_case *live, int rank)
 {
     return failed_alone(live, rank) && !live->ranks[rank].cannot_reach;
@@ -55,14 +55,15 @@ static int own_failure(const struct live_case *live, const struct run_case *mode
     return -1;
 }
 
-/* Return the origin of a failed rank's loss, or -1. A rank that blames another is a
- * victim itself, so a rank that saw only that victim leave means the same origin. */
+/* Return the rank whose loss caused the failure of `rank`, or -1. A blamed rank may
+ * itself have failed because of another rank, so follow the chain of blame to its end. */
 static int blamed_by(const struct live_case *live, const struct run_case *model, int rank)
 {
     int world = live->on.world_size;
     int peer = live->ranks[rank].peer;
 
-    /* Bounded: the two halves of a cut network blame each other. */
+    /* Limit the steps, because the two halves of a cut network blame each other in a
+     * circle. */
     for (int steps = 0; steps < world && peer >= 0 && peer < world; steps++) {
         int next = live->ranks[peer].peer;
 
@@ -73,8 +74,8 @@ static int blamed_by(const struct live_case *live, const struct run_case *model,
     return peer < world ? peer : -1;
 }
 
-/* Return the rank that most failed ranks blame, and the number of these; -1 if none is
- * blamed. */
+/* Return the rank that most failed ranks blame, or -1 if they blame none. *votes: the
+ * number of ranks that blame it. */
 static int most_blamed(const struct live_case *live, const struct run_case *model,
                        int *votes)
 {
@@ -178,7 +179,7 @@ bool case_blame_is_explained(const struct live_case *live, size_t i,
     rank = word->blamed;
     if (rank < 0)
         return false;
-    /* If ranks blame each other in a circle, the isolated one cannot be identified. */
+    /* If ranks blame each other in a circle, the isolated rank cannot be identified. */
     if (is_failed(model, rank) && live->ranks[rank].peer >= 0)
         return true;
     return rank >= live->on.items[i].first_rank &&
@@ -216,7 +217,7 @@ json_t *case_blame_missing(const struct live_case *live, const struct run_case *
     return blame;
 }
 
-/* Add the path to the blame of the endpoint that the verdict names. */
+/* Add a broken path to the blame, under the endpoint that the verdict names. */
 static void add_way(json_t *blame, const json_t *way)
 {
     const char *node = json_get_str(way, "node", ""), *to = json_get_str(way, "to", "");
@@ -277,7 +278,7 @@ static void describe(const struct live_case *live, int rank, struct hang_rank *o
                               .process = at->process};
 }
 
-/* ranks: one entry for each rank of the case, filled in here. */
+/* Fill in `ranks`, which has room for every rank of the case, and return the verdict. */
 static json_t *judge_hang(const struct live_case *live, struct hang_rank *ranks)
 {
     const struct run *run = live->run;
@@ -350,8 +351,8 @@ static bool names(const json_t *blame, int rank)
     return n == 0;
 }
 
-/* Quote the stack of a named rank, or of any rank if none is named. Among those with a
- * stack, prefer the first that does not wait for others. */
+/* Quote the stack of a named rank, or of any rank if the blame names none. Of several,
+ * prefer the first rank that does not wait for others. */
 static void quote_stack(const struct live_case *live, json_t *blame)
 {
     int told = -1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* case_blame.h - the ranks or nodes blamed for a failed, late or stalled case (see
- * blame.h). Pure: only reads the case. */
+/* case_blame.h - finds the ranks or nodes to blame for a failed, late or stalled case
+ * (see blame.h). The functions only read the case. */
 #ifndef RINGBENCH_SERVER_RUNS_CASE_BLAME_H
 #define RINGBENCH_SERVER_RUNS_CASE_BLAME_H
 
@@ -16,20 +16,20 @@
  * itself, else the rank that most others blame. */
 json_t *case_blame(const struct live_case *live, const struct run_case *model);
 
-/* Whether further reports cannot change the blame: a rank failed by itself, or all ranks
- * reported. */
+/* Return true if further reports cannot change the blame: a rank failed by itself, or all
+ * ranks have reported. */
 bool case_blame_is_clear(const struct live_case *live, const struct run_case *model);
 
-/* The ranks' reports, evaluated once for all nodes that are lost together. The loss of a
- * node changes the result only if a rank on that node failed by itself. */
+/* The evaluated reports of the ranks, shared by all nodes that are lost together. A
+ * node's loss changes the result only if a rank on that node failed by itself. */
 struct case_blame_word {
     bool is_known;
-    int own, blamed; /* the rank that failed by itself, the rank that most others blame;
-                        or -1 */
+    int own, blamed; /* the rank that failed by itself, and the rank that most others
+                        blame; -1: none */
 };
 
-/* Whether the loss of run node `i` explains its peers' reports: they blame a rank on
- * that node, or they blame each other. */
+/* Return true if the loss of run node `i` explains its peers' reports: the peers blame a
+ * rank on that node, or each other. */
 bool case_blame_is_explained(const struct live_case *live, size_t i,
                              struct case_blame_word *word);
 
@@ -42,23 +42,23 @@ json_t *case_blame_missing(const struct live_case *live, const struct run_case *
  * tried. */
 json_t *case_blame_unreached(const struct live_case *live);
 
-/* Whether unreachable pairs, reported while the case was stopping, explain more than
- * `blame`. */
+/* Return true if ranks that are reported as unreachable explain the case's end better
+ * than `blame`. Such reports can still arrive while the case is stopping. */
 bool case_blame_is_of_ways(const struct live_case *live, const json_t *blame);
 
-/* Return the nodes whose agents have no room for events, so that all ranks wait for
- * theirs; NULL if there are none. */
+/* Return the nodes whose agents have no room for events, which blocks all ranks; NULL if
+ * there are none. */
 json_t *case_blame_full(const struct live_case *live);
 
-/* Report that no rank made progress for a time. The lagging rank is identified once the
- * agents have reported their processes. */
+/* Return a blame for a case without progress. The lagging ranks are added once the agents
+ * have reported their processes. */
 json_t *case_blame_stall(const struct live_case *live);
 
-/* Add the agents' answers to a blame for a full node or a stall: the stall's verdict,
- * and a rank's stack. */
+/* Add the agents' answers to the blame for a full node or a stall: the verdict on the
+ * stall, and a rank's stack. */
 void case_blame_explain(const struct live_case *live, json_t *blame);
 
-/* Return the ranks whose workers have not exited although they were done. */
+/* Return the nodes whose workers have not exited although they were done. */
 json_t *case_blame_lingering(const struct live_case *live);
 
 /* Return where the first wrong elements are, and their total number. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* case_start.c - the start of a case: its rendezvous and the commands to its nodes */
+/* case_start.c - starts a case: opens its rendezvous and sends the commands to its
+ * nodes */
 #include "server/runs/case_start.h"
 
 #include <stdio.h>
@@ -17,8 +18,8 @@
 #include "server/rendezvous/rendezvous_peer.h"
 #include "server/runs/run.h"
 
-/* Return all known addresses of a node: with NAT or several interfaces one is not
- * enough. Loopback addresses count only for a node on this host. */
+/* Return all known addresses of a node, since a node with NAT or several interfaces may
+ * connect from any of them. Loopback addresses count only for a node on this host. */
 static size_t node_addresses(const struct node *node, const char **out)
 {
     const json_t *list = json_object_get(node->inventory, "addresses");
@@ -44,8 +45,8 @@ static size_t count_addresses(const struct node *node)
     return 3 + json_array_size(json_object_get(node->inventory, "addresses"));
 }
 
-/* Return the case's nodes, NULL for each that is not registered any more. The caller
- * frees the array. */
+/* Return the case's nodes, with NULL for each node that is not registered any more. The
+ * caller frees the array. */
 static struct node **find_nodes(const struct live_case *live)
 {
     struct node **nodes =
@@ -80,8 +81,8 @@ struct rendezvous_store *case_start_open_store(const struct live_case *live, int
     return store;
 }
 
-/* Return the NCCL library that the case's workers load; null: the node's own. A new
- * reference. */
+/* Return the NCCL library that the case's workers load, as a new reference; JSON null:
+ * the node's default. */
 static json_t *library_of(const struct live_case *live)
 {
     const struct run_spec *spec = live->run->spec;
@@ -93,8 +94,8 @@ static json_t *library_of(const struct live_case *live)
     return library;
 }
 
-/* Whether ranks need the list of nodes: for groups by node and simulated topologies.
- * Everything else they find in the rendezvous. */
+/* Return true if ranks need the list of nodes, for groups by node and simulated
+ * topologies. The rendezvous provides all other information. */
 static bool needs_nodes(const struct run *run)
 {
     enum split_kind by = run->spec->split.kind;
@@ -132,7 +133,8 @@ static json_t *case_file(const struct live_case *live)
         json_integer(run_matrix_repeat(run->spec, run_case_turn(run, live->index))));
     json_object_set_new(spec, "backend", json_string(run->backend));
     json_object_set_new(spec, "world_size", json_integer(live->on.world_size));
-    /* A program's clients are PyTorch's, which cannot prefix their keys with a secret. */
+    /* A program's ranks use PyTorch's client, which cannot prefix its keys with a
+     * secret. */
     if (!run->spec->program.name)
         json_object_set_new(spec, "store_secret",
                             json_string(rendezvous_store_secret(live->store)));
@@ -143,7 +145,8 @@ static json_t *case_file(const struct live_case *live)
     return spec;
 }
 
-/* Merge the run's variables with the case's; null unsets a variable on the node. */
+/* Merge the variables of the run and the case. A null value unsets a variable on the
+ * node. */
 json_t *case_start_env(const struct live_case *live)
 {
     const struct run *run = live->run;
@@ -157,7 +160,7 @@ json_t *case_start_env(const struct live_case *live)
     return env;
 }
 
-/* The parts that all nodes' commands share. */
+/* The parts that the commands to all nodes share. */
 struct shared_parts {
     json_t *spec, *env;
 };
@@ -198,8 +201,9 @@ static int send_all(const struct live_case *live, struct node *const *nodes,
         json_t *command;
 
         if (!nodes[i] || nodes[i]->state != NODE_ALIVE) {
-            result = error_set(err, ERROR_PEER, "%s went away before the case started",
-                               live->on.items[i].name);
+            result =
+                error_set(err, ERROR_PEER, "%s left or was lost before the case started",
+                          live->on.items[i].name);
             continue;
         }
         command = start_command(live, nodes[i], i, &shared);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* case_transport.c - the transports that a case's ranks reported */
+/* case_transport.c - collects the transports that a case's ranks reported */
 #include "server/runs/case_transport.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "server/runs/live_case_state.h"
 #include "server/runs/run_nodes.h"
 
-/* A rank of a program may start several processes, each with a log. */
+/* A program's rank may start several processes, each of which writes a log. */
 #define LOGS_OF_RANK 4
 #define EARLY_AT_ONCE 64
 
@@ -58,8 +58,9 @@ static void take(struct live_case *live, const struct run_node *on, int rank,
     transport_take(transport_of(live), &speaker, log);
 }
 
-/* After a server restart, logs arrive before the nodes register. They wait for the
- * nodes' data, and later logs wait behind them, since the last one counts. */
+/* After a server restart, logs can arrive before the nodes register. Keep them until the
+ * nodes' inventories are known, and queue later logs behind them, because a process's
+ * last log counts. */
 void case_transport_take(struct live_case *live, int rank, json_t *log)
 {
     const struct run_node *on = run_nodes_of_rank(&live->on, rank);
@@ -78,8 +79,8 @@ void case_transport_take(struct live_case *live, int rank, json_t *log)
                               json_pack("{s:i, s:O}", "rank", rank, "log", log));
 }
 
-/* Process the next waiting log, unless its node is awaited and missing. Returns false if
- * it was not processed. */
+/* Process the next waiting log. If `waits_for_node` is set, leave the log waiting until
+ * its node is registered. Returns false if no log was processed. */
 static bool take_next_early(struct live_case *live, bool waits_for_node)
 {
     const json_t *item = json_array_get(live->early_logs, live->n_early_taken);
@@ -108,7 +109,7 @@ void case_transport_go_on(struct live_case *live)
         drop_early(live);
 }
 
-/* Process all waiting logs; returns whether any rank reported anything. */
+/* Process all waiting logs. Returns true if any rank has reported a transport. */
 static bool take_early(struct live_case *live)
 {
     while (take_next_early(live, false))
@@ -160,8 +161,8 @@ static const char *first_sentence(const json_t *transports)
                         "sentence", "");
 }
 
-/* Missing reports usually affect all cases of a run, so only the first case notes them.
- */
+/* Missing reports usually affect all cases of a run, so only the first case contains the
+ * verdict about them. */
 static json_t *once(const struct live_case *live, json_t *unheard)
 {
     const struct run *run = live->run;

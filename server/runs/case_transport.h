@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* case_transport.h - the transports that a case's ranks reported */
+/* case_transport.h - collects the transports that a case's ranks reported */
 #ifndef RINGBENCH_SERVER_RUNS_CASE_TRANSPORT_H
 #define RINGBENCH_SERVER_RUNS_CASE_TRANSPORT_H
 
@@ -9,7 +9,7 @@
 struct live_case;
 struct run;
 
-/* Record the contents of a rank's NCCL log; the process's last report counts. */
+/* Record the contents of a rank's NCCL log. The last report of a process counts. */
 void case_transport_take(struct live_case *live, int rank, json_t *log);
 
 /* Process part of the reports that arrived before the case's nodes registered again
@@ -19,9 +19,10 @@ void case_transport_go_on(struct live_case *live);
 /* Record the reports in a `ranks` event, for one rank or for all (-1). */
 void case_transport_take_each(struct live_case *live, int rank, const json_t *event);
 
-/* Return `transports` (docs/reference/api.md) for the end of the case, as a new object.
- * has_run: the case completed, so silent ranks are worth a note. Returns NULL if there
- * is nothing to report, or if another case already has that note. */
+/* Return `transports` (docs/reference/api.md) for the end of the case, as a new
+ * object. has_run: true if the case completed, so that missing reports deserve a
+ * verdict. Returns NULL if there is nothing to report, or if another case already
+ * contains that verdict. */
 json_t *case_transport_fold(struct live_case *live, bool has_run);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cases.c - the cases under way in all runs */
+/* cases.c - keeps the cases under way in all runs */
 #include "server/runs/cases.h"
 
 #include <stdlib.h>
@@ -151,9 +151,9 @@ bool cases_take_freed(struct cases *cases)
 
 /* ---- The cases on an agent ---- */
 
-/* Whether the `gone` of a listed case was processed already: an earlier server stored it
- * but was killed before acting on it, or this server is storing it. A repeated `gone` is
- * dropped. */
+/* Return true if the `gone` of a listed case was already processed. Either an earlier
+ * server stored it but was killed before acting on it, or this server is storing it. A
+ * repeated `gone` is dropped. */
 static bool has_told_gone(const struct node *node, const json_t *c)
 {
     int64_t seq = json_get_int(c, "gone", 0);
@@ -189,8 +189,8 @@ static bool is_under_way(const struct cases *cases, const json_t *c)
     return false;
 }
 
-/* The agent has a case that is not under way here; the case occupies the node until it
- * ends. */
+/* Stop a case that an agent lists but that is not under way on this server. The case
+ * occupies the node until it ends. */
 static void stop_stranger(struct node *node, const json_t *c)
 {
     const char *run = json_get_str(c, "run", "");
@@ -205,7 +205,7 @@ static void stop_stranger(struct node *node, const json_t *c)
                                  "the server no longer knows this case"));
 }
 
-/* The agent lists a case until the server has acknowledged that it is gone. */
+/* An agent lists a case until the server has acknowledged the case's `gone`. */
 void cases_reconcile(struct cases *cases, struct node *node, const json_t *listed,
                      bool is_new)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cases.h - the cases under way in all runs: their ranks' progress, deadlines, blame and
- * stops */
+/* cases.h - tracks the cases under way in all runs: their ranks' progress, deadlines,
+ * blame and stops */
 #ifndef RINGBENCH_SERVER_RUNS_CASES_H
 #define RINGBENCH_SERVER_RUNS_CASES_H
 
@@ -37,11 +37,11 @@ void cases_free(struct cases *cases);
 
 /* ---- Cases of a run ---- */
 
-/* Start case `index` of a placed run on its nodes, which are all alive and free. The
- * case stays queued if its store gets no port while other cases of the run continue. */
+/* Start case `index` of a placed run on its nodes, which must all be alive and free. If
+ * no port is free while other cases of the run hold ports, the case stays queued. */
 void cases_start(struct cases *cases, struct run_log *log, size_t index);
 
-/* Resume a running case after a server restart. told: the case's events that report
+/* Resume a running case after a server restart. told: the case's stored events about
  * transports, or NULL. */
 void cases_resume(struct cases *cases, struct run_log *log, size_t index,
                   const json_t *told);
@@ -52,7 +52,7 @@ void cases_stop(struct cases *cases, const struct run_log *log, enum case_state 
 
 /* ---- Time ---- */
 
-/* Call once per tick: checks deadlines, stalls, lost nodes and the end of stops. */
+/* Check deadlines, stalls, lost nodes and the end of stops. Call this once per tick. */
 void cases_tick(struct cases *cases, int64_t now_ns);
 
 /* Postpone all deadlines by ns. */
@@ -64,29 +64,30 @@ int64_t cases_awaits_nodes_until_ns(const struct cases *cases);
 
 /* ---- Nodes ---- */
 
-/* node: the registered node, or NULL. */
+/* Return true if the node is lost or has left. node: NULL if the node is not registered,
+ * which counts as lost once cases_await_nodes() has expired. */
 bool cases_is_node_lost(const struct cases *cases, const struct node *node,
                         int64_t now_ns);
 
-/* Whether a case under way uses the node with that name. */
+/* Return true if a case under way uses the node with that name. */
 bool cases_are_on(const struct cases *cases, const char *node);
 
-/* The node's agent is about to leave, and its workers with it. */
+/* Stop the node's cases, because its agent is about to stop its workers and leave. */
 void cases_leave(struct cases *cases, const struct node *node);
 
-/* The node is about to be removed. */
+/* Fail the node's ranks, because the node is about to be removed. */
 void cases_forget(struct cases *cases, const struct node *node);
 
-/* The node's agent registered and listed its cases. A case under way that is not listed
- * is gone; a listed case that is not under way is stopped. is_new: the agent differs
- * from the previous one. */
+/* Compare the cases under way with those that the node's agent listed when it registered.
+ * A case under way that is not listed is gone; a listed case that is not under way is
+ * stopped. is_new: true if the agent differs from the previous one. */
 void cases_reconcile(struct cases *cases, struct node *node, const json_t *listed,
                      bool is_new);
 
-/* Whether a node became free for other runs since the last call. */
+/* Return true if a node became free for other runs since the last call. */
 bool cases_take_freed(struct cases *cases);
 
-/* ---- What agents report ---- */
+/* ---- Reports from agents ---- */
 
 /* Return the case under way, or NULL. The case stays valid until the next tick. */
 struct live_case *cases_find(const struct cases *cases, const char *run, int case_no,
@@ -94,8 +95,8 @@ struct live_case *cases_find(const struct cases *cases, const char *run, int cas
 struct run_log *live_case_log(const struct live_case *live);
 const struct run_nodes *live_case_nodes(const struct live_case *live);
 
-/* Whether no earlier node of the case shares the node's network ports, so that shared
- * ports count once. */
+/* Return true if no earlier node of the case shares the node's network ports. Shared
+ * ports then count once. */
 bool live_case_tells_ports(struct live_case *live, const char *node);
 
 /* An agent's report on a case, passed on after the model was updated. */
@@ -110,7 +111,7 @@ struct case_report {
 typedef void case_report_taker(struct live_case *live, const struct case_report *report);
 
 case_report_taker live_case_rank;   /* a rank reached a state or failed */
-case_report_taker live_case_exited; /* a process exited; RANK_DONE: successfully */
+case_report_taker live_case_exited; /* a process exited; state RANK_DONE: with code 0 */
 case_report_taker live_case_result; /* a row arrived */
 case_report_taker live_case_output; /* a program printed output */
 case_report_taker live_case_progress;
@@ -120,13 +121,13 @@ case_report_taker live_case_nccl;    /* a rank's NCCL log */
 
 case_report_taker live_case_stack; /* a rank's stack, requested by its agent */
 
-/* A rank cannot reach another: event `unreached` in docs/development/worker-contract.md.
- */
+/* A rank cannot reach another rank (event `unreached` in
+ * docs/development/worker-contract.md). */
 case_report_taker live_case_unreached;
 
-/* live_case_reported() returns whether a final state of the rank was reported;
- * live_case_note_reported() records that. A worker that reported its failure needs no
- * further explanation when it exits. */
+/* live_case_reported() returns true if a final state of the rank was reported, and
+ * live_case_note_reported() records such a report. After a worker reports its failure,
+ * its exit needs no further explanation. */
 bool live_case_reported(const struct live_case *live, int rank);
 void live_case_note_reported(struct live_case *live, int rank);
 

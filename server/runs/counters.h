@@ -11,12 +11,13 @@
 struct scheduler_counters {
     size_t nodes_idle, nodes_busy, nodes_lost;
     size_t runs_queued, runs_launching, runs_waiting;
-    size_t runs_running;                                  /* includes rendezvous */
-    uint64_t runs_completed, runs_failed, runs_cancelled; /* since the start */
+    size_t runs_running; /* including runs in rendezvous */
+    uint64_t runs_completed, runs_failed, runs_cancelled; /* since the server's start */
     uint64_t cases_started, events, results;
-    uint64_t refused_batches; /* batches of events */
-    struct histogram waited;  /* time from a run's request until it had nodes */
-    uint64_t queue_looks;     /* searches for nodes for the waiting runs */
+    uint64_t refused_batches; /* refused batches of events */
+    struct histogram waited;  /* time from a run's request to its placement, seconds */
+    uint64_t
+        queue_looks; /* number of queue checks, which search nodes for the waiting runs */
 };
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* history.c - the durations of the latest completed runs */
+/* history.c - estimates a run's duration from the latest similar runs */
 #include "server/runs/history.h"
 
 #include <stdbool.h>
@@ -9,10 +9,10 @@
 #include "common/base/json_util.h"
 #include "common/base/order_stat.h"
 
-#define RUNS_USED 3 /* the answer is their median */
+#define RUNS_USED 3 /* number of runs; the estimate is their median */
 
-/* What decides how long a run takes, besides its nodes: the work of a case, and how many
- * cases there are. */
+/* Return everything except the nodes that determines a run's duration: the work of one
+ * case, and the number of cases. */
 static json_t *work_of(const struct run_spec *spec, const char *backend, int world_size)
 {
     static const char *const cases[] = {"pattern", "rounds", "concurrent",
@@ -35,7 +35,8 @@ static double elapsed_s(const json_t *run)
     return started && ended > started ? (double)(ended - started) / 1e3 : 0.0;
 }
 
-/* Of a run that completed; NULL where it tells nothing. */
+/* Return the work of a stored run; NULL if the run did not complete or its spec is
+ * invalid. */
 static json_t *work_of_run(const json_t *run)
 {
     struct problems problems;
@@ -65,7 +66,7 @@ static bool is_like(const json_t *run, const json_t *work, const json_t *nodes)
     return is_like;
 }
 
-/* From the latest runs that did the same work; NULL if there are none. */
+/* Return the estimate from the latest runs with the same work; NULL if there are none. */
 static json_t *find(const json_t *runs, const json_t *work, const json_t *nodes,
                     const char *detail)
 {
@@ -95,10 +96,10 @@ json_t *history_time(const json_t *runs, const struct run_spec *spec, const char
     json_t *answer = find(runs, work, nodes, "the latest similar runs on these nodes");
 
     if (!answer)
-        answer = find(runs, work, NULL, "the last such runs on other nodes");
+        answer = find(runs, work, NULL, "the latest similar runs on other nodes");
     json_decref(work);
     if (answer)
         return answer;
     return json_pack("{s:n, s:s, s:[], s:s}", "seconds", "basis", "none", "runs",
-                     "detail", "no such run has completed here");
+                     "detail", "no similar run has completed on this server");
 }

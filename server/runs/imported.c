@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* imported.c - a run made from another benchmark's results */
+/* imported.c - writes another benchmark's results as a run */
 #include "server/runs/imported.h"
 
 #include <stdio.h>
@@ -15,9 +15,9 @@
 
 #define SERIES_MAX 4096
 
-/* The run's series in the order of their appearance. This is the order in
- * common/spec/series.h, since other benchmarks iterate types, reductions and roots in
- * the same way. */
+/* A series of the run. Series are numbered in the order of their appearance. This is the
+ * order in common/spec/series.h, because other benchmarks iterate types, reductions and
+ * roots in the same way. */
 struct series {
     int dtype, redop, root;
     bool in_place;
@@ -46,9 +46,9 @@ static int series_of(struct writer *writer, const struct import_row *row)
     return (int)writer->n_series++;
 }
 
-/* ---- Its spec ---- */
+/* ---- The run's spec ---- */
 
-/* Append a value unless the array has it. */
+/* Append a value (stolen) unless the array already contains it. */
 static void add_once(json_t *array, json_t *value)
 {
     const json_t *item;
@@ -175,11 +175,12 @@ static struct run_spec *make_spec(struct writer *writer, struct error *err)
     if (json)
         spec = run_spec_parse(json, &problems);
     if (!json)
-        error_set(err, ERROR_LIMIT, "there are more than %d series", SERIES_MAX);
+        error_set(err, ERROR_LIMIT, "the file contains more than %d series", SERIES_MAX);
     else if (!spec) {
         const json_t *first = json_array_get(problems.errors, 0);
 
-        error_set(err, ERROR_INVALID, "the file cannot be stored as a run: %s %s",
+        error_set(err, ERROR_INVALID,
+                  "the file's results cannot be stored as a run: %s %s",
                   json_get_str(first, "pointer", ""), json_get_str(first, "detail", ""));
     }
     problems_release(&problems);
@@ -187,7 +188,7 @@ static struct run_spec *make_spec(struct writer *writer, struct error *err)
     return spec;
 }
 
-/* ---- Its events ---- */
+/* ---- The run's events ---- */
 
 /* Fold an event (body stolen) and write it. */
 static void put(struct writer *writer, const char *type, json_t *body)
@@ -215,7 +216,7 @@ static json_t *nodes_json(const struct import_table *table)
         json_array_append_new(nodes, json_pack("{s:o, s:i}", "name",
                                                json_clean_string(table->nodes[i].name),
                                                "ranks", table->nodes[i].ranks));
-    /* Only the number of ranks is known. */
+    /* Ranks on unknown nodes are all placed on one node. */
     if (table->n_nodes == 0)
         json_array_append_new(
             nodes, json_pack("{s:s, s:i}", "name", "imported", "ranks", table->ranks));
@@ -225,7 +226,7 @@ static json_t *nodes_json(const struct import_table *table)
     return nodes;
 }
 
-/* Return the machines in machine.h's form, as for known nodes. */
+/* Return the machines in the form of machine.h. */
 static json_t *machines_json(const struct import_table *table, const json_t *nodes)
 {
     int per_node = table->ranks / (int)json_array_size(nodes);
@@ -313,15 +314,16 @@ static void put_row(struct writer *writer, size_t index, size_t number)
     if (row->cycle > 0)
         json_object_set_new(body, "cycle", json_integer(row->cycle));
     if (row->size == 0 || row->time_us <= 0.0)
-        json_object_set_new(
-            body, "skipped",
-            json_string(row->size == 0 ? "0 bytes: nothing moved" : "it took no time"));
+        json_object_set_new(body, "skipped",
+                            json_string(row->size == 0
+                                            ? "0 bytes: nothing moved"
+                                            : "the file reports a time of 0 us"));
     else
         add_figures(body, table, row);
     put(writer, "result", body);
 }
 
-/* Write why a table is not a complete measurement; "" if it is. */
+/* Write why a table is not a complete measurement; "" if the table is complete. */
 static void fault_of(const struct import_table *table, char *out, size_t size)
 {
     out[0] = '\0';
@@ -338,7 +340,8 @@ static void fault_of(const struct import_table *table, char *out, size_t size)
         snprintf(out, size, "the file reports a bus bandwidth below NCCL_TESTS_MIN_BW");
 }
 
-/* A missing row is not a failure of the measurement; rows_total counts it. */
+/* Report lines that could not be read. They are not a failure of the measurement, but
+ * rows_total counts them. */
 static void put_unread(struct writer *writer, size_t index, size_t n)
 {
     char text[80];
@@ -361,7 +364,7 @@ static void put_table(struct writer *writer, size_t index, size_t *n_failed)
         put_row(writer, index, i);
     if (table->n_unread > 0)
         put_unread(writer, index, table->n_unread);
-    /* The log covers the whole file, so add it once. */
+    /* The transports come from a log of the whole file, so add them to one case only. */
     put_case(writer, index, *fault ? CASE_FAILED : CASE_COMPLETED, *fault ? fault : NULL,
              index == 0 ? writer->what->transports : NULL);
 }
@@ -392,8 +395,8 @@ static void put_events(struct writer *writer)
     if (writer->what->tables[0]->groups > 1)
         put(writer, "message",
             json_pack("{s:s, s:s}", "level", "info", "text",
-                      "several communicators measured at the same time: a row is the "
-                      "mean of all of them"));
+                      "several communicators were measured at the same time; each row is "
+                      "the mean over all of them"));
     for (size_t i = 0; i < writer->what->n_tables; i++)
         put_table(writer, i, &n_failed);
     put_end(writer, n_failed);
@@ -431,8 +434,8 @@ json_t *imported_write(struct store_write *write, const struct imported *what,
     if (spec) {
         id_run(id);
         writer->run = run_create(id, spec, what->time_ms);
-        /* Events need an existing run, so the run is written in its initial and its
-         * final form. */
+        /* Events need an existing row of their run, so write the run first in its initial
+         * form and at the end in its final form. */
         doc = run_to_json(writer->run, RUN_STORED);
         write_row(write, writer->run, doc);
         json_decref(doc);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* imported.h - a run made from another benchmark's results, as if nodes of this server
+/* imported.h - writes another benchmark's results as a run, as if nodes of this server
  * had measured them */
 #ifndef RINGBENCH_SERVER_RUNS_IMPORTED_H
 #define RINGBENCH_SERVER_RUNS_IMPORTED_H
@@ -14,11 +14,11 @@
 
 struct imported {
     const struct import_table *const
-        *tables; /* the run's repeats; all have the same form */
+        *tables; /* one table for each repeat of the run; all have the same columns */
     size_t n_tables;
     const char *name, *file; /* either may be "" */
     const json_t *labels;    /* an object, or NULL */
-    json_t *transports;      /* transports from the NCCL log in the file, or NULL */
+    json_t *transports;      /* from the NCCL log in the file, or NULL */
     int64_t time_ms;         /* the time of the run's events */
 };
 

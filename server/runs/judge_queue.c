@@ -21,17 +21,18 @@
 #include "server/store/store_trends.h"
 #include "server/store/store_work.h"
 
-#define SKIP_MAX 16 /* after this many failures in a row, the runs are not the cause */
+/* after this many failures in a row, the cause is unlikely to be the runs */
+#define SKIP_MAX 16
 
 struct job {
     STAILQ_ENTRY(job) entry;
     struct judge_queue *queue;
     struct judgement judgement;
-    /* At most one of these is set; none if nothing waits for the result. */
+    /* At most one of these callbacks is set; none if no caller waits for the result. */
     run_judged *judged;
     store_settled *ready;
     void *arg;
-    bool is_spare; /* a background run */
+    bool is_spare; /* true if the job makes old values in the background */
 };
 
 struct judge_queue {
@@ -39,8 +40,8 @@ struct judge_queue {
     json_t *figures;         /* borrowed */
     STAILQ_HEAD(, job) jobs; /* in order of arrival */
     struct job *job;         /* the current job, or NULL */
-    bool has_more;           /* further runs may be due */
-    size_t skip;             /* number of the newest due runs that failed */
+    bool has_more;           /* true if further runs may still need values */
+    size_t skip;             /* number of failed runs to skip, counted from the newest */
     bool is_closing;
 };
 
@@ -49,10 +50,12 @@ struct judge_queue {
 #define OTHERS_MAX (RUN_SPEC_LAST_MAX + STORE_HISTORY)
 
 struct comparison {
-    struct compare_run head;               /* borrowed */
-    struct compare_run others[OTHERS_MAX]; /* the base, then its history */
+    struct compare_run head; /* borrowed */
+    struct compare_run
+        others[OTHERS_MAX]; /* the base's runs, then the runs of its history */
     size_t n_base, n;
-    json_t *document, *again; /* in the form of /compare; see gate.h */
+    json_t *document, *again; /* comparisons in the form of /compare: of all cases, and of
+                                 the repeated cases (gate.h) */
     json_t *against, *lasting;
 };
 
@@ -70,7 +73,7 @@ static int read_others(sqlite3 *db, const json_t *ids, struct comparison *compar
     return 0;
 }
 
-/* Choose the runs' cases that match head's (NULL: all). */
+/* Choose those cases of the runs that match cases of `head`; NULL: all cases. */
 static int choose(struct compare_side *side, const struct compare_run *runs, size_t n,
                   const struct compare_side *head, struct error *err)
 {
@@ -85,8 +88,8 @@ static int choose(struct compare_side *side, const struct compare_run *runs, siz
     return 0;
 }
 
-/* Compare the repeated cases, or the others, with the base. Returns NULL if there are
- * none, or with *err. */
+/* Compare head's cases with the base: the repeated ones if `confirms` is set, else the
+ * original ones. Returns NULL if no case was repeated, or with *err. */
 static json_t *compare_cases(const struct comparison *comparison, bool confirms,
                              struct error *err)
 {
@@ -112,7 +115,7 @@ static json_t *compare_cases(const struct comparison *comparison, bool confirms,
     return document;
 }
 
-/* found: the base from store_get_base. */
+/* found: the result of store_get_base(). */
 static int compare(sqlite3 *db, const json_t *found, struct comparison *comparison,
                    struct error *err)
 {
@@ -147,7 +150,7 @@ static int find_and_compare(sqlite3 *db, const struct store_base_query *query,
         result = compare(db, found, comparison, err);
     else if (found)
         error_set(err, ERROR_NOT_FOUND, "%s",
-                  query->last ? "there is no completed run like this one"
+                  query->last ? "no completed run is similar to this one"
                               : "no baseline matches this run");
     json_decref(found);
     return result;
@@ -178,12 +181,12 @@ static struct summary *read_summary(sqlite3 *db, const json_t *doc)
         return NULL;
     summary = store_get_summary(db, doc, &query, &err);
     if (!summary)
-        log_warn("run %s: cannot read its results to judge them: %s",
+        log_warn("run %s: cannot read the results that its checks need: %s",
                  json_get_str(doc, "id", ""), err.text);
     return summary;
 }
 
-/* unread: why the run has no values, or NULL. */
+/* unread: the reason why the run's values could not be read, or NULL. */
 static json_t *judge_checks(sqlite3 *db, struct judgement *judgement,
                             const struct compare_run *run, const char *unread)
 {
@@ -215,7 +218,7 @@ static json_t *judge_checks(sqlite3 *db, struct judgement *judgement,
 
 /* ---- The run ---- */
 
-/* Returns 0 also if no values are due. */
+/* Read the next run whose values are due. Returns 0 with *doc = NULL if there is none. */
 static int read_due(sqlite3 *db, const struct judgement *judgement, json_t **doc,
                     struct error *err)
 {
@@ -228,8 +231,8 @@ static int read_due(sqlite3 *db, const struct judgement *judgement, json_t **doc
     return 0;
 }
 
-/* Runs on a store thread (store_work.h). Returns -1 with err if values that are due
- * cannot be made. */
+/* Make a run's values and, if requested, judge its checks. Runs on a store thread
+ * (store_work.h). Returns -1 with err if values that are due cannot be made. */
 static int judge(sqlite3 *db, struct judgement *judgement, struct error *err)
 {
     struct compare_run run = {.doc = run_unpack(json_copy(judgement->doc))};
@@ -278,7 +281,8 @@ static void finish(struct job *job, const struct error *err)
     queue->job = NULL;
     if (err && !queue->is_closing)
         log_warn("cannot derive a run's values for trends: %s", err->text);
-    /* A failing run does not block older ones; it is retried when the next run ends. */
+    /* A failing run does not block older runs; its values are retried when the next run
+     * ends. */
     if (err && job->is_spare && ++queue->skip > SKIP_MAX)
         queue->has_more = false;
     job_finish(job, err);
@@ -321,8 +325,8 @@ static void on_judged(void *arg, const struct error *err)
     write = store_write_create();
     store_write_values(write, judgement->run, values);
     judgement->values = NULL;
-    json_decref(
-        values); /* ends this thread's reference, since another thread takes over */
+    json_decref(values); /* drop this thread's reference, because the writer thread now
+                            owns the values */
     store_submit(queue->store, write, false, on_written, job);
 }
 

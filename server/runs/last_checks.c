@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* last_checks.c - the latest answer of each check */
+/* last_checks.c - keeps the latest answer of each check */
 #include "server/runs/last_checks.h"
 
 #include <string.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* last_checks.h - the latest answer of each check, by run name, for clients that monitor
- * failures */
+/* last_checks.h - keeps the latest answer of each check, by run name, for clients that
+ * monitor failures */
 #ifndef RINGBENCH_SERVER_RUNS_LAST_CHECKS_H
 #define RINGBENCH_SERVER_RUNS_LAST_CHECKS_H
 
 #include <jansson.h>
 #include <stdint.h>
 
-/* Above this number, the check answered longest ago is dropped. Users choose the names,
+/* Above this number, the check with the oldest answer is dropped. Users choose the names,
  * and each name adds to the cost of collecting metrics. */
 #define LAST_CHECKS_MAX 200
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* last_figures.c - the latest value of each figure */
+/* last_figures.c - keeps the latest value of each figure */
 #include "server/runs/last_figures.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* live_case.c - one case under way, from its rendezvous to its end */
+/* live_case.c - tracks one case under way, from its rendezvous to its end */
 #include "server/runs/cases.h"
 
 #include <stdio.h>
@@ -20,19 +20,21 @@
 #include "server/runs/run_log.h"
 #include "server/runs/run_nodes.h"
 
-/* After the first failure, other ranks may report its consequences; the first report
- * does not always name the cause. */
+/* Time between the first failure and the stop. The first report does not always name the
+ * cause, so other ranks get time to report. */
 #define GRACE_NS INT64_C(1000000000)
-#define UNREACHED_NS INT64_C(3000000000) /* time for other ranks to try */
+/* Time for other ranks to try their own paths. */
+#define UNREACHED_NS INT64_C(3000000000)
 
 /* The deadline to join grows by a second for each 20 ranks. */
 #define JOIN_RANKS_PER_S 20
 
-/* The agent sends SIGKILL 5 s after SIGTERM; the report then needs time to arrive. */
+/* Time for a stop. The agent sends SIGKILL 5 s after SIGTERM, and its report then needs
+ * time to arrive. */
 #define STOP_NS INT64_C(12000000000)
 
-/* A live agent accepts its stop at once and polls again. An agent without a poll here
- * that has been silent for this long is dead, even if its lease has not expired. */
+/* A live agent accepts a stop command at once and polls again. An agent that has no open
+ * poll and has been silent for this long is dead, even if its lease has not expired. */
 #define SILENT_NS INT64_C(5000000000)
 
 static int64_t time_ns(const struct live_case *live)
@@ -50,7 +52,7 @@ static int attempt_of(const struct live_case *live)
     return model_of(live)->attempt;
 }
 
-/* A registered node's address in memory does not change. */
+/* Cache the node: its address in memory does not change while the node is registered. */
 static struct node *node_at(const struct live_case *live, size_t i)
 {
     struct live_node *at = &live->nodes[i];
@@ -60,7 +62,7 @@ static struct node *node_at(const struct live_case *live, size_t i)
     return at->node;
 }
 
-/* End the case: release its nodes and its rendezvous. Only the model keeps the result. */
+/* End the case and free its nodes and its rendezvous. Only the model keeps the result. */
 static void finish(struct live_case *live, enum case_state state, const char *reason)
 {
     struct case_end end = {state, reason, live->blamed,
@@ -81,7 +83,8 @@ static void finish_well(struct live_case *live)
            model->wrong > 0 ? "wrong data" : NULL);
 }
 
-/* With more processes, starting them and connecting them takes longer. */
+/* Return the time for ranks to join, which grows with their number unless the spec sets
+ * it. */
 static long join_s(const struct live_case *live)
 {
     long asked_s = live->run->spec->join_s;
@@ -121,7 +124,8 @@ void cases_start(struct cases *cases, struct run_log *log, size_t index)
     live->store = case_start_open_store(live, attempt, &err);
     if (!live->store) {
         live_case_free(live);
-        /* Another case of the same round holds the port that this one waits for. */
+        /* Stay queued while another case of the same round holds the port that this case
+         * needs. */
         if (err.code != ERROR_UNAVAILABLE || run->n_live == 0)
             run_log_case(log, index, attempt, CASE_FAILED, err.text);
         return;
@@ -157,7 +161,8 @@ void cases_resume(struct cases *cases, struct run_log *log, size_t index,
     const struct run_case *model = &live->run->cases[index];
 
     live->stage = STAGE_RUNNING;
-    /* Progress reports can arrive again once the agents are back. */
+    /* Measure stalls from the time by which the agents must be back, since no progress
+     * can arrive earlier. */
     live->changed_ns = cases->awaits_nodes_until_ns;
     for (int i = 0; i < live->on.world_size && model->ranks; i++) {
         if (model->ranks[i].state == RANK_FAILED)
@@ -189,8 +194,9 @@ static bool all_done(const struct live_case *live)
     return true;
 }
 
-/* Called for each event of each rank; *n: the number of leading ranks that have reached
- * the state. */
+/* Return true if all ranks have reached the state. *n: the number of leading ranks that
+ * are known to have reached it, so that each call continues where the previous call
+ * ended. */
 static bool all_reached(const struct live_case *live, enum rank_state state, int *n)
 {
     const struct run_case *model = model_of(live);
@@ -205,7 +211,7 @@ static bool any_failed(const struct live_case *live)
     return live->failed_first >= 0 || live->lost || live->unreached;
 }
 
-/* Request run node i to stop its workers, if any are left. */
+/* Tell the agent of run node `i` to stop its workers, if any are left. */
 static void send_stop(struct live_case *live, size_t i)
 {
     struct node *node = node_at(live, i);
@@ -269,8 +275,9 @@ static void enter_running(struct live_case *live)
 {
     live->stage = STAGE_RUNNING;
     live->changed_ns = time_ns(live);
-    /* Log the run's state first. A server killed between the two events restores the
-     * case as not running, and the ranks' next report logs the case. */
+    /* Log the run's state before the case's. If the server is killed between the two
+     * events, it restores the case as not running, and the ranks' next report logs the
+     * case's state. */
     if (live->run->state != RUN_RUNNING)
         run_log_state(live->log, RUN_RUNNING, NULL);
     run_log_case(live->log, live->index, attempt_of(live), CASE_RUNNING, NULL);
@@ -294,7 +301,8 @@ void live_case_rank(struct live_case *live, const struct case_report *report)
         enter_running(live);
     } else if (live->stage == STAGE_JOINING && report->state == RANK_JOINED &&
                all_reached(live, RANK_JOINED, &live->n_joined)) {
-        wait_to_join(live); /* covers driver start and NCCL's own init */
+        wait_to_join(live); /* all ranks get the full time again for driver start and
+                               NCCL's init */
     }
     wake_soon(live->cases->services->wake);
 }
@@ -324,7 +332,7 @@ void live_case_exited(struct live_case *live, const struct case_report *report)
         fail_rank(live, report->rank, "worker exited 0 without finishing");
 }
 
-/* Fail the ranks of a node that ended without a report. */
+/* Fail those ranks of a node that ended without a report. */
 static void fail_silent_ranks(struct live_case *live, const struct run_node *node,
                               const char *why)
 {
@@ -342,8 +350,8 @@ static void clear_node(struct live_case *live, size_t i, const char *why)
     if (live->nodes[i].is_gone)
         return;
     live->nodes[i].is_gone = true;
-    /* The node stays reserved for the run until the run ends, unless the run shares its
-     * nodes. */
+    /* The run keeps its nodes until it ends. Only a run that shares its nodes frees them
+     * for other runs after each case. */
     if (node && node_vacate(node, live->run->id, (int)live->index, attempt_of(live)) &&
         live->run->spec->share)
         live->cases->has_freed = true;
@@ -373,8 +381,8 @@ void live_case_stack(struct live_case *live, const struct case_report *report)
     live->ranks[report->rank].process = json_incref(report->body);
 }
 
-/* A rank reports this after its attempt; a rank without an answer reports it when it is
- * stopped. */
+/* Record a path that a rank cannot use. A rank reports it after a failed attempt, or, if
+ * the attempt got no answer, when the rank is stopped. */
 void live_case_unreached(struct live_case *live, const struct case_report *report)
 {
     json_t *way = report->body;
@@ -430,8 +438,8 @@ void live_case_result(struct live_case *live, const struct case_report *report)
     live_case_output(live, report);
 }
 
-/* Return a count from an event, limited to a value that no worker reaches and that later
- * arithmetic can hold. */
+/* Return a count from an event. The limit is higher than any real count, and low enough
+ * that later arithmetic does not overflow. */
 static int64_t count_of(const json_t *event, const char *key)
 {
     int64_t count = json_get_int(event, key, 0);
@@ -492,7 +500,8 @@ void live_case_reconcile(struct live_case *live, struct node *node, bool still_t
         send_stop(live, i);
 }
 
-/* The node's ranks were lost with its agent; their peers' failures are consequences. */
+/* Record that run node `i` was lost with its ranks. Failures of their peers are
+ * consequences. */
 static void note_lost(struct live_case *live, size_t i, const char *how,
                       struct case_blame_word *word)
 {
@@ -523,7 +532,7 @@ static void lose_node(struct live_case *live, size_t i, const char *how,
     note_failure(live);
 }
 
-/* Describe how the node left, or is leaving. */
+/* Describe how the node left, is leaving, or was lost. */
 static void describe_absence(const struct node *node, int64_t now_ns, char *how,
                              size_t size)
 {
@@ -554,7 +563,8 @@ void live_case_leaving(struct live_case *live, const struct node *node)
     stop_blaming(live, blame);
 }
 
-/* After this the node is unregistered; now its way of leaving is still known. */
+/* Record how the node left while this is still known: the caller then unregisters the
+ * node. */
 void live_case_forget(struct live_case *live, const struct node *node)
 {
     struct case_blame_word word = {.is_known = false};
@@ -606,7 +616,7 @@ static bool all_gone_or_silent(const struct live_case *live, int64_t now_ns)
 }
 
 /* Stop waiting for nodes that still have workers. Such a node stays occupied until its
- * agent reports that it is clear, or loses its lease. */
+ * agent reports that the workers are gone, or loses its lease. */
 static void give_up_waiting(struct live_case *live, int64_t now_ns)
 {
     struct case_blame_word word = {.is_known = false};
@@ -649,7 +659,8 @@ static void tick_ending(struct live_case *live, int64_t now_ns)
     free(reason);
 }
 
-/* Ranks blocked by a full disk look like hung ranks to their peers. */
+/* Stop the case if a node's disk is full: to their peers, the blocked ranks look like
+ * hung ranks. */
 static bool stop_for_full_disk(struct live_case *live)
 {
     json_t *blame = case_blame_full(live);
@@ -700,7 +711,8 @@ void live_case_excuse(struct live_case *live, int64_t ns)
 void live_case_tick(struct live_case *live, int64_t now_ns)
 {
     check_nodes(live, now_ns);
-    /* A failed case ends once all ranks have had time to report. */
+    /* A failed case stops once the ranks had time to report, or earlier if the cause is
+     * clear. */
     if (live->stage != STAGE_ENDING && any_failed(live) &&
         (now_ns >= live->grace_until_ns || case_blame_is_clear(live, model_of(live))))
         stop_blaming(live, case_blame(live, model_of(live)));

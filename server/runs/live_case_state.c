@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* live_case_state.c - the memory of a case under way */
+/* live_case_state.c - allocates and frees a case under way */
 #include "server/runs/live_case_state.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* live_case_state.h - the structs behind cases.h, for the files that implement it */
+/* live_case_state.h - defines the structs behind cases.h, for the files that implement
+ * it */
 #ifndef RINGBENCH_SERVER_RUNS_LIVE_CASE_STATE_H
 #define RINGBENCH_SERVER_RUNS_LIVE_CASE_STATE_H
 
@@ -11,7 +12,7 @@
 #include "server/runs/services.h"
 
 enum live_stage {
-    STAGE_STARTING, /* its start is being stored; no command was sent yet */
+    STAGE_STARTING, /* the start event is being stored; no command was sent yet */
     STAGE_JOINING,
     STAGE_RUNNING,
     STAGE_ENDING /* stops were sent; some nodes still have workers */
@@ -23,10 +24,10 @@ struct live_rank {
     int64_t links;    /* connections that NCCL has named so far */
     int64_t size;     /* bytes of the operation */
     char phase[16];
-    int64_t heard_ns;  /* time of the latest report of these; 0: never */
-    bool is_reported;  /* its final state is known or on its way to the disk */
-    bool was_over;     /* is_reported at the time of the stall */
-    bool cannot_reach; /* the rank reports that it cannot reach another */
+    int64_t heard_ns;  /* time of the latest progress report; 0: none yet */
+    bool is_reported;  /* the rank's final state is known, or is being stored */
+    bool was_over;     /* the value of is_reported at the time of the stall */
+    bool cannot_reach; /* the rank reports that it cannot reach another rank */
     char *reason;      /* reason of the rank's failure */
     int peer;          /* the rank that this rank blames, or -1 */
     json_t *process;   /* the process's state, from the agent's answer to a stack request,
@@ -34,8 +35,8 @@ struct live_rank {
 };
 
 struct live_node {
-    struct node *node; /* NULL: not registered at the latest lookup */
-    bool is_gone;      /* no worker of the case is left there */
+    struct node *node; /* NULL if the node was not registered at the latest lookup */
+    bool is_gone;      /* no worker of the case is left on the node */
     bool is_lost;
 };
 
@@ -52,27 +53,29 @@ struct live_case {
     LIST_ENTRY(live_case) entry;
     struct cases *cases;
     struct run_log *log;
-    const struct run *run; /* the log's */
+    const struct run *run; /* owned by `log` */
     size_t index;
     struct run_nodes on; /* borrowed from the model */
     enum live_stage stage;
     struct rendezvous_store *store;
     struct live_rank *ranks;
-    struct live_node *nodes; /* one per node of `on` */
+    struct live_node *nodes; /* one for each node of `on` */
     int64_t join_until_ns, grace_until_ns, end_until_ns;
     int64_t changed_ns;        /* time of the latest progress of any rank */
-    int n_joined, n_connected; /* number of leading ranks that joined, that connected */
+    int n_joined, n_connected; /* number of leading ranks that have joined, and that have
+                                  connected */
     int failed_first;          /* the rank that failed first, or -1 */
     json_t *lost;              /* a blame for the lost nodes, or NULL */
     bool is_blamed_lost;       /* a lost node explains the ranks' reports */
     bool wants_stacks;
-    int64_t stalled_ns; /* time at which a stall stopped the case; 0: no stall */
-    json_t *unreached; /* the ranks that cannot reach each other (unreached.h), or NULL */
+    int64_t stalled_ns;          /* time at which a stall stopped the case; 0: no stall */
+    json_t *unreached;           /* reported pairs of ranks that cannot reach each other
+                                    (unreached.h), or NULL */
     struct transport *transport; /* the ranks' transports (case_transport.h), or NULL */
-    json_t *early_logs; /* reports that arrived before the nodes registered, or NULL */
+    json_t *early_logs; /* logs that arrived before the nodes registered, or NULL */
     size_t n_early_taken;
     enum case_state end_state;
-    char *end_reason; /* NULL: the sentence of `blamed`, if any */
+    char *end_reason; /* NULL: use the sentence of `blamed`, if any */
     json_t *blamed;   /* the ranks or nodes blamed for the end, or NULL */
 };
 

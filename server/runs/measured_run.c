@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* measured_run.c - a run with its cases' results */
+/* measured_run.c - reads a run with its cases' results from the database */
 #include "server/runs/measured_run.h"
 
 #include "server/analysis/case_values.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* node_claim.c - whether an agent may use a node's name */
+/* node_claim.c - decides whether an agent may use a node's name */
 #include "server/runs/node_claim.h"
 
 #include <stdio.h>
@@ -40,7 +40,8 @@ static int refuse_held(const struct node_claim *claim, const struct node *node,
 {
     double silent_s = (double)(claim->now_ns - node->last_seen_ns) / 1e9;
 
-    /* A live agent nearly always has a poll open here. */
+    /* An open poll means that the agent is alive, so its name will not become free
+     * soon. */
     if (node->poll_done)
         return error_set(
             err, ERROR_CONFLICT,
@@ -69,20 +70,20 @@ int node_claim_check(const struct node_claim *claim,
             return 0;
         if (!is_recovering || !registration->was_here || node->was_here)
             return refuse_held(claim, node, retry_after_s, err);
-        log_warn(
-            "node name '%s' returns to the agent that had it before the server's restart",
-            node->name);
+        log_warn("node name '%s' is assigned to the agent that used it before the "
+                 "server's restart",
+                 node->name);
         return 0;
     }
-    /* Check for a case that continues on the node from before the restart, whose agent
-     * has not returned. */
+    /* After a server restart, reserve the name of a node with a running case for the
+     * agent that started the case. */
     if (!is_recovering || registration->was_here || node ||
         !cases_are_on(claim->cases, registration->name))
         return 0;
     *retry_after_s = seconds_until(until_ns, claim->now_ns);
     return error_set(err, ERROR_CONFLICT,
-                     "node name '%s' is kept for the agent that had it before the "
-                     "server's restart, which may come back for %ld s",
+                     "node name '%s' is reserved for the agent that used it before the "
+                     "server's restart, for another %ld s",
                      registration->name, *retry_after_s);
 }
 
@@ -96,7 +97,8 @@ void node_claim_drop(struct store *store, const struct node *node)
 
 /* ---- Room for more ---- */
 
-/* A parsed value takes about 64 bytes besides its text. */
+/* Estimate the memory of a parsed value, without its text: about 64 bytes for each value
+ * or key. */
 static size_t cost_of(const json_t *value)
 {
     size_t cost = VALUE_BYTES;
@@ -110,8 +112,8 @@ static size_t cost_of(const json_t *value)
     return cost;
 }
 
-/* Return the node that left longest ago, else the one that was lost first, but never
- * `own`; NULL if all are alive. */
+/* Return the node that left longest ago, else the node that was lost first. Skip `own`
+ * and nodes whose events are being stored. Returns NULL if there is none. */
 static struct node *first_gone(const struct node_registry *registry,
                                const struct node *own)
 {
@@ -152,9 +154,10 @@ int node_claim_room(const struct node_registry *nodes, long max_nodes,
                          "%zu nodes are alive, which is the limit (--max-nodes)",
                          nodes->count);
     if (is_heavy)
-        return error_set(err, ERROR_LIMIT,
-                         "the inventories of all nodes take %zu MiB, which is the limit",
-                         nodes->cost >> 20);
+        return error_set(
+            err, ERROR_LIMIT,
+            "the inventories of all nodes take %zu MiB, which reaches the limit",
+            nodes->cost >> 20);
     return 0;
 }
 
@@ -165,8 +168,8 @@ int node_claim_check_key(const struct node *node, const char *key, struct error 
     digest_text(key ? key : "", digest);
     if (digest_equal(digest, node->key))
         return 0;
-    return error_set(
-        err, ERROR_DENIED,
-        "the header Ringbench-Agent-Key does not have the key with which %s registered",
-        node->name);
+    return error_set(err, ERROR_DENIED,
+                     "the key in the header Ringbench-Agent-Key is not the one with "
+                     "which %s registered",
+                     node->name);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* node_claim.h - whether an agent may use a node's name. Agents share a token; the key
- * that each agent generates and sends with every request identifies it. */
+/* node_claim.h - decides whether an agent may use a node's name. All agents share a
+ * token; the key that each agent generates and sends with every request identifies it. */
 #ifndef RINGBENCH_SERVER_RUNS_NODE_CLAIM_H
 #define RINGBENCH_SERVER_RUNS_NODE_CLAIM_H
 
@@ -17,12 +17,13 @@ struct store;
 #define NODE_KEY_MIN 32
 #define NODE_KEY_MAX 128
 
-/* Fill in the members that derive from the name, the boot ID and the key. */
+/* Fill in the members of `registration` that derive from the name, the boot ID and the
+ * key. */
 int node_claim_identify(struct store *store, struct node_registration *registration,
                         const char *key, struct error *err);
 
-/* Fail with ERROR_CONFLICT if another agent has the name. *retry_after_s: seconds until
- * the name may be free because that agent seems to be gone, or 0. */
+/* Fail with ERROR_CONFLICT if another agent uses the name. *retry_after_s: seconds until
+ * the name may become free because that agent seems to be gone, or 0. */
 struct node_claim {
     const struct node_registry *nodes;
     const struct cases *cases;
@@ -37,9 +38,9 @@ int node_claim_check(const struct node_claim *claim,
 void node_claim_weigh(struct node_registration *registration, const json_t *body,
                       size_t bytes);
 
-/* Check that the registry has room for the registration. Returns 1 if *gone, a node that
- * is lost or has left, must be forgotten first. Returns -1 with ERROR_LIMIT if all nodes
- * are alive. */
+/* Check that the registry has room for the registration. Returns 1 if the caller must
+ * first forget *gone, a node that is lost or has left. Returns -1 with ERROR_LIMIT if no
+ * node can be forgotten. */
 int node_claim_room(const struct node_registry *nodes, long max_nodes,
                     const struct node_registration *registration, struct node **gone,
                     struct error *err);
@@ -47,8 +48,9 @@ int node_claim_room(const struct node_registry *nodes, long max_nodes,
 /* Fail with ERROR_DENIED if `key` is not the key of the node's agent. */
 int node_claim_check_key(const struct node *node, const char *key, struct error *err);
 
-/* Forget the node's previous agent unless it has sent events. Otherwise each
- * registration with a new name, boot ID or key would be kept for a month. */
+/* Remove the stored identity of the node's agent unless the agent has sent events.
+ * Otherwise the store would keep each registration with a new name, boot ID or key for a
+ * month. */
 void node_claim_drop(struct store *store, const struct node *node);
 
 #endif

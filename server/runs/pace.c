@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pace.c - the duration of a run's rows, and an estimate of its remaining time */
+/* pace.c - measures the duration of a run's rows and estimates the run's remaining
+ * time */
 #include "server/runs/pace.h"
 
 #include <math.h>
@@ -69,7 +70,7 @@ void pace_result(struct pace *pace, int64_t time_ms, const json_t *about, int64_
 
 /* ---- Estimated duration of a row ---- */
 
-/* Means of a collective's buckets, in ascending size. */
+/* The mean size and duration of a collective's rows in each bucket, in ascending size. */
 struct curve {
     double bytes[PACE_BUCKETS], seconds[PACE_BUCKETS];
     size_t n;
@@ -93,8 +94,8 @@ static void sum_bucket(const struct pace *pace, int i, struct pace_bucket *sum)
     }
 }
 
-/* Make the collective's curve; sizes it has not reached yet use the mean of all
- * collectives. */
+/* Make the collective's curve. For sizes that the collective has not reached yet, use the
+ * mean of all collectives. */
 static void make_curve(const struct pace *pace, int kind, struct curve *curve)
 {
     struct pace_bucket sum;
@@ -117,8 +118,9 @@ static double on_line(const struct curve *curve, size_t i, double bytes)
     return curve->seconds[i] + slope * (bytes - curve->bytes[i]);
 }
 
-/* Returns a negative value if the size is out of reach; *is_beyond is set if it is
- * larger than any measured size. */
+/* Return the estimated duration of a row in seconds. Negative: the size is too far above
+ * all measured sizes (PACE_REACH). *is_beyond is set if the size is larger than any
+ * measured size. */
 static double row_seconds(const struct curve *curve, double bytes, bool *is_beyond)
 {
     size_t last = curve->n - 1, i = 0;
@@ -146,12 +148,12 @@ static double row_seconds(const struct curve *curve, double bytes, bool *is_beyo
 struct outlook {
     const struct series_plan *plan;
     size_t rows, per_cycle, per_line;
-    double line_s[COLLECTIVE_COUNT]; /* all rows of one line */
+    double line_s[COLLECTIVE_COUNT]; /* duration of all rows of one line, seconds */
     struct curve curves[COLLECTIVE_COUNT];
     bool is_beyond;
 };
 
-/* Returns -1 if a size is out of reach. */
+/* Returns -1 if a size is too far above all measured sizes. */
 static int outlook_init(struct outlook *outlook, const struct pace *pace,
                         const struct series_plan *plan)
 {
@@ -183,8 +185,8 @@ static int outlook_init(struct outlook *outlook, const struct pace *pace,
     return 0;
 }
 
-/* Return the seconds for the lines (collective, type, reduction, root) from row `from`
- * to row `end`, both a line's first row. */
+/* Return the seconds for the lines (collective, type, reduction, root) between the rows
+ * `from` and `end`. Both are the first row of a line. */
 static double lines_seconds(const struct outlook *outlook, size_t from, size_t end)
 {
     struct series_row row;
@@ -196,7 +198,7 @@ static double lines_seconds(const struct outlook *outlook, size_t from, size_t e
     return sum;
 }
 
-/* Return the seconds for all rows of a case, starting with number `from`. */
+/* Return the seconds for the rows of a case, starting with row number `from`. */
 static double rows_seconds(struct outlook *outlook, size_t from)
 {
     size_t cycle_end, line_end, cycles_left;
@@ -229,7 +231,7 @@ static double since(int64_t then_ms, int64_t now_ms)
     return then_ms ? (double)(now_ms - then_ms) / 1e3 : 0.0;
 }
 
-/* Estimate from completed cases, which is all the data for a program. */
+/* Estimate from the duration of completed cases, the only data about a program. */
 static double eta_of_program(const struct pace *pace, size_t cases_ahead, int64_t now_ms,
                              const char **basis)
 {

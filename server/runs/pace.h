@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pace.h - the duration of a run's rows, and an estimate of its remaining time. Pure:
- * uses no clock. */
+/* pace.h - measures the duration of a run's rows and estimates the run's remaining time.
+ * Pure: uses no clock. */
 #ifndef RINGBENCH_SERVER_RUNS_PACE_H
 #define RINGBENCH_SERVER_RUNS_PACE_H
 
@@ -13,8 +13,7 @@
 #include "common/spec/series.h"
 
 #define PACE_BUCKETS 41 /* powers of two up to 1 TiB */
-/* A size larger than the largest measured one by more than this factor cannot be
- * estimated. */
+/* Sizes up to this factor above the largest measured size can be estimated. */
 #define PACE_REACH 16.0
 
 /* Sums over the rows of one collective with similar sizes. */
@@ -27,10 +26,11 @@ struct pace {
     struct pace_bucket buckets[COLLECTIVE_COUNT][PACE_BUCKETS];
     int64_t case_ms;  /* start of the case under way; 0: none */
     int64_t last_ms;  /* time of the case's latest row; 0: none yet */
-    int64_t last_row; /* that row's number; -1: none yet */
-    double startup_s; /* from a case's start to its first row: sum and count */
+    int64_t last_row; /* number of the case's latest row; -1: none yet */
+    double startup_s; /* sum of the times from a case's start to its first row; `startups`
+                         is their number */
     uint32_t startups;
-    double cases_s; /* duration of completed cases: sum and count */
+    double cases_s; /* sum of the durations of completed cases; `cases` is their number */
     uint32_t cases;
 };
 

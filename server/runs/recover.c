@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* recover.c - runs that were under way when the server last stopped */
+/* recover.c - resumes the runs that were under way when the server last stopped */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,10 +15,11 @@
 #include "server/runs/scheduler_state.h"
 #include "server/store/store.h"
 
-#define VERDICTS_LOADED 1000 /* number of latest runs */
+/* number of latest runs whose verdicts and values are loaded */
+#define VERDICTS_LOADED 1000
 
-/* Resume the running case where its workers are. A case that was still gathering ranks
- * lost its rendezvous with the server and starts again. */
+/* Resume the running cases, whose workers still run. A case in rendezvous lost its store
+ * with the server and starts again. */
 static void resume_cases(struct cases *cases, struct run_log *log, const json_t *told)
 {
     const struct run *run = run_log_run(log);
@@ -36,16 +37,16 @@ static void resume_cases(struct cases *cases, struct run_log *log, const json_t 
     }
 }
 
-/* ---- Its log ---- */
+/* ---- A run's log ---- */
 
-/* A run that is rebuilt from its log. */
+/* A run while it is rebuilt from its log. */
 struct replay {
     struct run *run;
-    json_t *told; /* for each case under way: its events that report transports */
+    json_t
+        *told; /* for each case under way, by number: its events that report transports */
 };
 
-/* Keep the ranks' transport reports, which are sent only once, for the cases under way.
- */
+/* Keep transport reports for the cases under way, because ranks send them only once. */
 static void keep_told(struct replay *replay, const char *type, const json_t *body)
 {
     char key[24];
@@ -79,8 +80,8 @@ static void on_result(void *arg, const struct result_record *record, const json_
 
 static const struct store_log_taker replayer = {.event = on_event, .result = on_result};
 
-/* Return how long the run had run at its last stored event. Time without a running server
- * does not count. */
+/* Return the run time at the run's last stored event, in ns. Time without a running
+ * server does not count. */
 static int64_t ran_ns(const struct run *run, int64_t head_ms)
 {
     int64_t since_ms = head_ms > run->ran_at_ms ? head_ms - run->ran_at_ms : 0;
@@ -94,8 +95,8 @@ static int64_t ran_ns(const struct run *run, int64_t head_ms)
 
 /* ---- All runs ---- */
 
-/* End a run that an earlier server accepted and this one rejects. It can be deleted like
- * any other. */
+/* End a run that an earlier server accepted and this server rejects. Clients can delete
+ * such a run like any other. */
 static void give_up(struct scheduler *scheduler, const json_t *doc, const char *reason)
 {
     struct store_write *write = store_write_create();
@@ -150,7 +151,7 @@ static int take_up(void *arg, struct store_recall *recall, const struct store_ru
     return result;
 }
 
-/* Restore the checks' latest answers for clients that monitor them. */
+/* Restore the latest answers of checks, for clients that monitor them. */
 static int load_checks(struct scheduler *scheduler, struct error *err)
 {
     json_t *runs = store_load_verdicts(scheduler->services.store, VERDICTS_LOADED, err);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* requests.c - requests to the scheduler from the API: runs, cancellation, views */
+/* requests.c - handles requests from the API to the scheduler: new runs, cancellation,
+ * views */
 #include <jansson.h>
 #include <math.h>
 #include <stdbool.h>
@@ -29,8 +30,8 @@
 #include "server/store/run_listed.h"
 #include "server/store/store.h"
 
-/* Bytes that count toward the page limit for a node without its inventory. Its document
- * is still built with the inventory, which takes the time. */
+/* Estimated size of a node's document without its inventory, for the page limit. The
+ * document is still built with the inventory, which takes most of the time. */
 #define NODE_BRIEF_BYTES 1024
 
 /* ---- Preview of a run that is not posted yet ---- */
@@ -71,7 +72,8 @@ static json_t *sizes_json(const struct run_spec *spec)
                      (json_int_t)min, "max", (json_int_t)max);
 }
 
-/* Two buffers for the largest row, as every worker allocates. */
+/* Return the memory per rank: two buffers for the largest row, which every worker
+ * allocates. */
 static json_t *memory_json(const struct series_plan *plan, const char *backend)
 {
     uint64_t most = 0;
@@ -91,7 +93,7 @@ static json_t *memory_json(const struct series_plan *plan, const char *backend)
                                                    : "host");
 }
 
-/* Add what depends on these nodes: rows and memory. */
+/* Add the values that depend on the chosen nodes: rows, memory and series. */
 static void add_cost(const struct run_spec *spec, const struct placement *placement,
                      json_t *answer)
 {
@@ -115,8 +117,8 @@ static void add_cost(const struct run_spec *spec, const struct placement *placem
     split_release(&groups);
 }
 
-/* Choose the nodes that a run that would queue can expect once they are free. *placement
- * becomes that choice, or the reason why there is none. */
+/* Choose the nodes that a queued run can expect once they are free. *placement becomes
+ * this choice, or the reason why no nodes can be chosen. */
 static void look_behind_queue(const struct node_registry *nodes,
                               const struct run_spec *spec, struct placement *placement)
 {
@@ -131,13 +133,14 @@ static void look_behind_queue(const struct node_registry *nodes,
     *placement = later;
 }
 
-/* Nodes that a batch engine has yet to start are not among the registered nodes. */
+/* Report an unknown placement: nodes that a batch engine has yet to start are not
+ * registered. */
 static void place_launched(const struct run_spec *spec, struct placement *placement)
 {
     memset(placement, 0, sizeof(*placement));
     placement->outcome = PLACEMENT_UNKNOWN;
-    snprintf(placement->reason, sizeof(placement->reason), "they are requested from %s",
-             spec->launch.name);
+    snprintf(placement->reason, sizeof(placement->reason),
+             "the nodes are requested from %s", spec->launch.name);
 }
 
 bool scheduler_plan_fits(const struct scheduler *scheduler, const struct run_spec *spec,
@@ -164,8 +167,8 @@ bool scheduler_plan_fits(const struct scheduler *scheduler, const struct run_spe
     return false;
 }
 
-/* See scheduler_preview(). chosen: the result of scheduler_foresee(), which this function
- * releases; NULL: a batch engine has yet to start the run's nodes. */
+/* See scheduler_preview(). chosen: the result of scheduler_foresee(), released by this
+ * function; NULL if a batch engine has yet to start the run's nodes. */
 static json_t *preview(const struct node_registry *registry, const struct run_spec *spec,
                        const struct placement *chosen)
 {
@@ -184,7 +187,7 @@ static json_t *preview(const struct node_registry *registry, const struct run_sp
     is_ready = placement.outcome == PLACEMENT_READY;
     has_nodes = is_ready || placement.outcome == PLACEMENT_BUSY;
     nodes = nodes_json(&placement, has_nodes, &world_size);
-    /* Without nodes, the number that the spec requests. */
+    /* Without nodes, use the number that the spec requests. */
     count = has_nodes           ? placement.n_nodes
             : spec->nodes.names ? json_array_size(spec->nodes.names)
                                 : (size_t)spec->nodes.count;
@@ -197,14 +200,14 @@ static json_t *preview(const struct node_registry *registry, const struct run_sp
         outcomes[placement.outcome], "reason", is_ready ? NULL : placement.reason,
         "backend", has_nodes ? placement.backend : NULL, "world_size", world_size,
         "nodes", nodes, "memory", "time", "seconds", "basis", "none", "runs", "detail",
-        "nothing is known of a run without nodes");
+        "there is no estimate for a run without nodes");
     if (answer && has_nodes)
         add_cost(spec, &placement, answer);
     placement_release(&placement);
     return answer;
 }
 
-/* A run that is being written to disk. */
+/* A new run that is being written to disk. */
 struct submission {
     struct scheduler *scheduler;
     struct run *run;
@@ -262,8 +265,8 @@ void scheduler_submit_with(struct scheduler *scheduler, struct run_spec *spec,
 
 /* ---- The expected end of a run under way ---- */
 
-/* Return the number of cases that have not begun; with a pattern, of rounds, whose cases
- * run in parallel. */
+/* Return the number of cases that have not begun. With a pattern, return the number of
+ * rounds, because a round's cases run in parallel. */
 static size_t cases_ahead(const struct run *run)
 {
     size_t n = 0;
@@ -276,7 +279,7 @@ static size_t cases_ahead(const struct run *run)
 }
 
 /* Add eta_s and eta_basis (docs/reference/api.md) to the run's document (may be NULL),
- * and return the document. Leave both out if the run has ended. */
+ * and return the document. Add neither if the run has ended. */
 static json_t *run_eta_add(const struct run *run, int64_t now_ms, json_t *doc)
 {
     const char *basis = NULL;
@@ -287,8 +290,8 @@ static json_t *run_eta_add(const struct run *run, int64_t now_ms, json_t *doc)
     if (!doc || run_has_ended(run))
         return doc;
     if (run->pace && run->pool.n > 0) {
-        /* Only whole cases show a program's duration, and likewise the duration of rows
-         * from groups that are measured in parallel. */
+        /* The duration of rows is unknown for a program, and for groups that are measured
+         * in parallel. Estimate from whole cases then. */
         is_known = !run->spec->program.name && run->groups.n > 0;
         if (is_known)
             run_groups_plan(run->spec, &run->groups, &plan);
@@ -411,7 +414,7 @@ json_t *scheduler_nodes_page(const struct scheduler *scheduler, const char *behi
     for (; i < registry->count && bytes < max_bytes; i++) {
         json_t *node = node_json(registry->nodes[i]);
 
-        /* The inventory is most of a node's document, and most of it is the same on all
+        /* Most of a node's document is the inventory, which is nearly the same on all
          * nodes. */
         if (!has_inventory)
             json_object_del(node, "inventory");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rounds.c - the cases of a placed run: which ones start now, and when none is left */
+/* rounds.c - starts the cases of a placed run in rounds, and ends the run after the
+ * last */
 #include "server/runs/rounds.h"
 
 #include <stdbool.h>
@@ -23,15 +24,16 @@
 
 #define SECOND_NS INT64_C(1000000000)
 
-/* ---- The end ---- */
+/* ---- The end of a run ---- */
 
-/* Nodes missing for a repeated measurement do not make the run a failure. */
+/* Return true for a repeated case that was skipped: nodes missing for it do not make the
+ * run a failure. */
 static bool is_extra(const struct run *run, const struct run_case *c)
 {
     return run->spec->pattern == PATTERN_ALL && c->confirms && c->state == CASE_SKIPPED;
 }
 
-/* End the run after all its cases have ended. cut: why there were no more cases; or
+/* End the run after all its cases have ended. cut: why no further cases follow, or
  * NULL. */
 static void conclude(struct active_run *active, const char *cut)
 {
@@ -74,12 +76,12 @@ void rounds_skip(struct active_run *active, enum case_state state, const char *r
 
 /* ---- The round under way ---- */
 
-/* Cost of a write: 100 us for a text, which is made once, and 5 us for a node whose text
- * exists. */
+/* Limits of one write. A new text costs 100 us; a node whose text already exists costs 5
+ * us. */
 #define WRITE_TEXTS 8
 #define WRITE_NODES 256
 
-/* Store the node's inventory; returns whether its text had to be made. */
+/* Store the node's inventory. Returns true if its text had to be made. */
 static bool keep(struct store_write *write, const char *run, struct node *node)
 {
     bool is_known = node->kept[0] != '\0';
@@ -102,8 +104,8 @@ static bool keep(struct store_write *write, const char *run, struct node *node)
 }
 
 /* Store the inventories of some of the run's nodes, starting with number *next. Returns
- * false after the last. Each call is short, so that many nodes are spread over many
- * turns of the loop. */
+ * false after the last node. Each call is short, so the work for many nodes is spread
+ * over many turns of the loop. */
 static bool snapshots_keep(struct store *store, const struct node_registry *nodes,
                            const struct run *run, size_t *next)
 {
@@ -129,7 +131,8 @@ static void keep_snapshots(struct active_run *active)
         wake_soon(scheduler->services.wake);
 }
 
-/* Return NULL if the case's nodes are all present and clear, else the obstacle. */
+/* Return NULL if the case's nodes are all registered and free, else the obstacle.
+ * *is_hopeless: true if a node is lost. */
 static const char *nodes_not_ready(const struct active_run *active,
                                    const struct run_case *c, int64_t now_ns, char *out,
                                    size_t size, bool *is_hopeless)
@@ -188,7 +191,7 @@ static bool start_case(struct active_run *active, size_t index, int64_t now_ns)
     return true;
 }
 
-/* Whether two cases may run in parallel. */
+/* Return true if two cases may run in parallel. */
 static bool go_together(const struct run *run, size_t a, size_t b)
 {
     return a == b || (run->spec->pattern != PATTERN_ALL && run->spec->concurrent &&
@@ -236,7 +239,7 @@ static bool plan_round(struct active_run *active, int64_t now_ns)
     json_t *body;
 
     if (lost > active->lost && active->run->spec->pattern != PATTERN_ALL)
-        run_log_message(active->log, "warn", "%zu of %zu nodes are lost, such as %s",
+        run_log_message(active->log, "warn", "%zu of %zu nodes are lost, for example %s",
                         lost, active->run->pool.n, name);
     active->lost = lost;
     body = run_plan_next(active->run, is_lost);
@@ -247,7 +250,7 @@ static bool plan_round(struct active_run *active, int64_t now_ns)
     return true;
 }
 
-/* Continue the run when no case is under way. */
+/* Plan the next round, or end the run. No case may be under way. */
 static void go_on(struct active_run *active, int64_t now_ns, const char *cut)
 {
     const struct run *run = active->run;
@@ -257,7 +260,7 @@ static void go_on(struct active_run *active, int64_t now_ns, const char *cut)
     if (active->cancel_reason || cut)
         conclude(active, cut);
     else if (!plan_round(active, now_ns))
-        conclude(active, run->n_cases ? NULL : "none of its nodes is left");
+        conclude(active, run->n_cases ? NULL : "the remaining nodes cannot form a round");
 }
 
 static size_t first_open(struct active_run *active)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rounds.h - the cases of a placed run: which ones start now, and when none is left.
+/* rounds.h - starts the cases of a placed run in rounds, and ends the run after the last.
  * Cases of one round run in parallel on separate nodes; without a pattern each case is a
  * round. */
 #ifndef RINGBENCH_SERVER_RUNS_ROUNDS_H
@@ -11,7 +11,8 @@
 
 struct active_run;
 
-/* Call once per tick for a run that has its nodes. */
+/* Start the cases that can start, plan the next round, or end the run. Call this once per
+ * tick for a run that has its nodes. */
 void rounds_tick(struct active_run *active, int64_t now_ns);
 
 /* End all cases that have not ended as `state`. */

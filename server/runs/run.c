@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run.c - the model of a run, built from its events */
+/* run.c - builds the model of a run from its events */
 #include "server/runs/run.h"
 
 #include <stdio.h>
@@ -110,8 +110,8 @@ struct run *run_create_again(const json_t *doc, struct error *err)
     return NULL;
 }
 
-/* Allocate the cases before a case is written or its state is read. Thousands of waiting
- * runs with a thousand cases each need no memory for them. */
+/* Allocate the cases. This happens only when a case is first changed, so that thousands
+ * of waiting runs with a thousand cases each need no memory for cases. */
 static void run_open_cases(struct run *run)
 {
     if (!run->cases)
@@ -221,7 +221,7 @@ static void replace_text(char **field, const char *text)
     *field = copy;
 }
 
-/* all: taken. */
+/* Set the run's verdicts; `all` is taken. */
 static void set_verdicts(struct run *run, json_t *all)
 {
     json_decref(run->verdicts);
@@ -244,7 +244,8 @@ static void list_verdicts(struct run *run)
     set_verdicts(run, all);
 }
 
-/* There may be ten thousand cases, so the list is rebuilt only if a case begins again. */
+/* Set a case's verdicts. There may be ten thousand cases, so the run's list is rebuilt
+ * only if the case already had verdicts. */
 static void set_case_verdicts(struct run *run, struct run_case *c, const json_t *body)
 {
     bool had_some = c->blamed || c->transports;
@@ -282,7 +283,7 @@ static void fold_state(struct run *run, int64_t time_ms, const json_t *body)
     list_verdicts(run);
 }
 
-/* Split the nodes' ranks into groups, and count the rows that result. */
+/* Split the nodes' ranks into groups, and count the resulting rows. */
 static void form_groups(struct run *run)
 {
     long *ranks = memory_zeroed(run->pool.n + 1, sizeof(*ranks), "ranks");
@@ -335,7 +336,7 @@ static void fold_placed(struct run *run, int64_t time_ms, const json_t *body)
     form_groups(run);
 }
 
-/* Return the case that an event is about to change. */
+/* Return the case that an event is about to change; NULL if its index is invalid. */
 static struct run_case *case_at(struct run *run, int64_t index)
 {
     if (index < 0 || (size_t)index >= run->n_cases)
@@ -362,7 +363,8 @@ static void case_begins(struct run *run, struct run_case *c, int64_t time_ms)
     run->n_live++;
 }
 
-/* Parallel cases count the time of one. */
+/* Note that a case is no longer under way. Parallel cases count as one case for the
+ * pace. */
 static void case_leaves(struct run *run, const struct run_case *c, int64_t time_ms)
 {
     run->n_live--;
@@ -392,7 +394,7 @@ static void fold_case(struct run *run, int64_t time_ms, const json_t *body)
         case_begins(run, c, time_ms);
     if (case_has_ended(c))
         c->ended_ms = time_ms;
-    /* There may be thousands of ranks, all done. */
+    /* A completed case's ranks are all done, and there may be thousands of them. */
     if (state == CASE_COMPLETED && c->on.items)
         forget_ranks(run, c);
     if (was_live && !is_live(c))
@@ -467,7 +469,7 @@ static void count(struct run *run, struct run_case *c, const struct result_recor
             run_metrics_add(&run->metrics, about, record->value, record->rank);
         return;
     }
-    /* alltoallv is left out: its matrix may move nothing between nodes. */
+    /* Do not count alltoallv: its matrix may move nothing between nodes. */
     if (strcmp(json_get_str(about, "collective", ""), "alltoallv") != 0)
         carried_add_row(&c->carried, record->attempt, record->size);
     certainty = result_record_certainty(record);
@@ -518,7 +520,7 @@ void run_fold_result(struct run *run, const struct result_record *record,
     if (!c)
         return;
     if (run->spec->pattern != PATTERN_ALL)
-        forget_packed(run, record->case_no); /* the headline changed */
+        forget_packed(run, record->case_no); /* the case's headline changes */
     if (run->pace && run->spec->pattern == PATTERN_ALL)
         pace_result(run->pace, record->time_ms, about, record->size, record->row);
     count(run, c, record, about);
@@ -566,7 +568,7 @@ static void fold_plan(struct run *run, int64_t time_ms, const json_t *body)
     run_plan_take(run, body);
 }
 
-/* Record how long the run had been under way by the monotonic clock. */
+/* Record the run time that the message contains, measured by the monotonic clock. */
 static void fold_message(struct run *run, int64_t time_ms, const json_t *body)
 {
     const json_t *ran = json_object_get(body, "ran_ms");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run.h - the model of a run, built from its events. Uses no sockets, clock or store;
- * replaying a run's events gives the same model and a byte-identical document. */
+/* run.h - builds the model of a run from its events. Uses no sockets, clock or store.
+ * Replaying a run's events gives the same model and a byte-identical document. */
 #ifndef RINGBENCH_SERVER_RUNS_RUN_H
 #define RINGBENCH_SERVER_RUNS_RUN_H
 
@@ -55,11 +55,12 @@ struct run_node {
     char *name;
     int ranks;
     int first_rank;
-    size_t number;  /* index among the run's nodes */
-    json_t *labels; /* with a pattern: the node's labels when it was placed; or NULL */
+    size_t number; /* index among the run's nodes */
+    json_t
+        *labels; /* with a pattern: the node's labels at the time of placement; or NULL */
 };
 
-/* In rank order. */
+/* The nodes of a run or a case, in the order of their ranks. */
 struct run_nodes {
     struct run_node *items;
     size_t n;
@@ -71,65 +72,71 @@ struct run_rank {
     char *reason; /* why the rank failed, or NULL */
 };
 
-/* common/spec/run_matrix.h gives the case's repeat and variables. */
+/* common/spec/run_matrix.h derives the case's repeat and variables from its index. */
 struct run_case {
-    struct run_nodes on; /* borrows the run's names; items NULL: all of the run's nodes */
-    size_t round;        /* of the pattern (run_plan.h); 0 without one */
-    bool confirms;       /* it measures a suspect or an unusually slow run again */
-    json_t *packed; /* the case in RUN_PACKED form until an event changes it; or NULL */
-    struct headline headline; /* with a pattern, where each case has its own nodes */
-    int attempt;              /* 0: never started */
+    struct run_nodes on; /* borrows the run's names; if items is NULL, the case uses all
+                            nodes of the run */
+    size_t round;        /* number of the round (run_plan.h); 0 without a pattern */
+    bool confirms;       /* true if the case repeats the measurement of a suspect or of an
+                            unusually slow run */
+    json_t *packed;      /* cached RUN_PACKED form of the case, or NULL after an event has
+                            changed the case */
+    struct headline
+        headline; /* only with a pattern, where each case uses its own nodes */
+    int attempt;  /* 0: never started */
     enum case_state state;
     char *reason;
     int64_t started_ms, ended_ms; /* 0: not yet */
     struct run_rank *ranks;       /* world_size entries once started, or NULL */
-    int64_t wrong;                /* wrong elements in all its rows */
+    int64_t wrong;                /* number of wrong elements in all rows */
     char *first_wrong;            /* location of the first wrong element, or NULL */
     int first_wrong_rank;         /* -1: unknown */
-    char **conditions;            /* one per node, see run_conditions.h; or NULL */
-    struct carried carried;       /* network traffic of its nodes in the latest attempt */
-    json_t *blamed;     /* the ranks or nodes blamed for its end (blame.h), or NULL */
-    json_t *transports; /* the transports of its ranks (case_transport.h), or NULL */
+    char **conditions; /* one text for each node, see run_conditions.h; or NULL */
+    struct carried
+        carried;    /* network traffic of the case's nodes in the latest attempt */
+    json_t *blamed; /* the ranks or nodes blamed for the case's end (blame.h), or NULL */
+    json_t
+        *transports; /* the transports of the case's ranks (case_transport.h), or NULL */
 };
 
 struct run {
     char id[ID_RUN_LENGTH + 1];
     struct run_spec *spec;
-    json_t *editable; /* its labels and notes (run_edit.h), kept apart from the spec */
+    json_t *editable; /* the current labels and notes (run_edit.h); the spec keeps the
+                         original labels */
     int64_t created_ms, started_ms, ended_ms;
-    int64_t ran_ms,
-        ran_at_ms; /* run time so far, and the time of that value, from its log */
+    int64_t ran_ms, ran_at_ms; /* run time in the latest event that contains it, and the
+                                  time of this event */
     enum run_state state;
     char *reason;
-    char *backend;              /* once placed */
-    struct run_nodes pool;      /* once placed */
+    char *backend;              /* NULL until placed */
+    struct run_nodes pool;      /* empty until placed */
     json_t *nodes;              /* the nodes as in the run's document */
-    struct split_groups groups; /* of ranks; once placed */
+    struct split_groups groups; /* groups of ranks; empty until placed */
     json_t *machines;           /* the nodes' hardware (machine.h); NULL: unknown */
-    json_t *own_verdicts;       /* from its events `placed` and `state` */
-    json_t *verdicts; /* own_verdicts and the cases' verdicts, sorted; replaced, never
-                         modified */
-    struct run_case
-        *cases;     /* NULL until the first event about a case, see run_open_cases */
-    size_t n_cases; /* with a pattern: the cases of the rounds so far */
-    size_t n_live;  /* cases under way */
+    json_t *own_verdicts;       /* verdicts from the events `placed` and `state` */
+    json_t *verdicts; /* own_verdicts and the cases' verdicts, sorted; an update replaces
+                         the array and never modifies it */
+    struct run_case *cases; /* NULL until the first event that changes a case */
+    size_t n_cases;         /* with a pattern: number of cases in the rounds so far */
+    size_t n_live;          /* cases under way */
     size_t rows_done, rows_total, rows_skipped;
     struct headline headline;
     struct noise noise;
     int64_t wrong;
-    bool is_emulated;           /* according to its rows */
-    struct run_metrics metrics; /* for a program */
-    struct lateness *late;      /* in isolated timing, once there is a row; or NULL */
-    json_t *curve;     /* [[size, busbw], ...] of the first out-of-place series */
-    struct pace *pace; /* NULL until a case began */
+    bool is_emulated;           /* true if a row is marked as emulated */
+    struct run_metrics metrics; /* metrics that a program printed */
+    struct lateness *late;      /* with isolated timing, after the first row; or NULL */
+    json_t *curve;     /* [[size, busbw], ...] of the first case's first series */
+    struct pace *pace; /* NULL until a case has begun */
 };
 
 /* Return a new run with every case queued. spec is taken, even on failure (NULL). */
 struct run *run_create(const char *id, struct run_spec *spec, int64_t created_ms);
 void run_destroy(struct run *run);
 
-/* Return the run from a stored document in its initial state. Returns NULL with err
- * (ERROR_INVALID) if its spec is no longer valid. */
+/* Return the run of a stored document, in its initial state. Returns NULL with err
+ * (ERROR_INVALID) if this server rejects the stored spec. */
 struct run *run_create_again(const json_t *doc, struct error *err);
 
 /* Apply an event to the model; nothing else changes the model. Unknown types are
@@ -145,8 +152,8 @@ void run_fold_result(struct run *run, const struct result_record *record,
  * rounds can share an index. */
 size_t run_case_turn(const struct run *run, size_t index);
 
-/* Return a new verdict on late ranks and slow transfers; NULL if no row has the data for
- * it. */
+/* Return a new verdict on late ranks and slow transfers; NULL if no row contains the
+ * necessary data. */
 json_t *run_lateness(const struct run *run);
 
 bool run_has_ended(const struct run *run);
@@ -154,16 +161,15 @@ bool case_has_ended(const struct run_case *c);
 
 enum run_form {
     RUN_WHOLE,  /* as docs/reference/api.md shows it */
-    RUN_PACKED, /* the same for other threads: run_packed.h */
+    RUN_PACKED, /* the same, readable by other threads (run_packed.h) */
     RUN_BRIEF,  /* without spec and cases */
     RUN_STORED  /* for the database while the run is active: without its cases */
 };
 
-/* A new reference. */
+/* Return the run as JSON in the given form (a new reference). */
 json_t *run_to_json(const struct run *run, enum run_form form);
 
-/* Return the number of leading cases that have any state to show; the remaining cases
- * are all untouched. */
+/* Return the number of leading cases up to the last one that any event has changed. */
 size_t run_begun_cases(const struct run *run);
 
 const char *run_state_name(enum run_state state);

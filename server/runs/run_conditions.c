@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_conditions.c - the conditions under which each node ran a case */
+/* run_conditions.c - keeps the conditions under which each node ran a case */
 #include "server/runs/run_conditions.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_edit.c - changes to a run's labels and notes */
+/* run_edit.c - changes a run's labels and notes */
 #include "server/runs/run_edit.h"
 
 #include <stdint.h>
@@ -25,7 +25,7 @@ json_t *run_editable(const json_t *run)
                      "notes", json_get_str(run, "notes", ""));
 }
 
-/* RFC 7396. */
+/* Apply a JSON merge patch (RFC 7396) and return the result as a new reference. */
 static json_t *merge(const json_t *target, const json_t *patch)
 {
     json_t *out, *item;
@@ -50,7 +50,7 @@ json_t *run_edit_apply(const json_t *editable, const json_t *patch)
     return out;
 }
 
-/* The patch that leads from one object to another. */
+/* Return the merge patch that turns `from` into `to`. */
 static json_t *patch_between(const json_t *from, const json_t *to)
 {
     json_t *patch = json_object(), *item;
@@ -72,7 +72,7 @@ static json_t *patch_between(const json_t *from, const json_t *to)
     return patch;
 }
 
-/* Unlike names, notes have lines and tabs. */
+/* Check notes like a name, except that they may contain line breaks and tabs. */
 static void check_notes(const json_t *notes, struct problems *problems)
 {
     char *plain;
@@ -103,7 +103,7 @@ static void check_members(const json_t *patch, struct problems *problems)
         if (strcmp(key, "labels") == 0 || strcmp(key, "notes") == 0)
             continue;
         spec_child_pointer(at, sizeof(at), "", key);
-        problems_add(problems, at, "cannot be changed; labels and notes can");
+        problems_add(problems, at, "cannot be changed; only labels and notes can");
     }
 }
 

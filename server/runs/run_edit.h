@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_edit.h - changes to a run's labels and notes, as JSON merge patches (RFC 7396) */
+/* run_edit.h - changes a run's labels and notes by JSON merge patches (RFC 7396) */
 #ifndef RINGBENCH_SERVER_RUNS_RUN_EDIT_H
 #define RINGBENCH_SERVER_RUNS_RUN_EDIT_H
 
@@ -13,12 +13,12 @@
  */
 json_t *run_editable(const json_t *run);
 
-/* Compute a client's changes to these members: {"before", "after"}, each the patch that
- * leads from the other state to this one. Both are empty if the patch changes nothing. A
- * new reference; NULL with *problems. */
+/* Compute a client's changes to the editable members: {"before", "after"}. "after" is the
+ * merge patch that makes the change, and "before" the patch that reverts it. Both are
+ * empty if nothing changes. A new reference; NULL with *problems. */
 json_t *run_edit(const json_t *editable, const json_t *patch, struct problems *problems);
 
-/* Return the members after applying such a patch. A new reference. */
+/* Return the editable members after applying a merge patch. A new reference. */
 json_t *run_edit_apply(const json_t *editable, const json_t *patch);
 
 #endif

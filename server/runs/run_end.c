@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_end.c - the end of a run: its checks are judged, then its end is published */
+/* run_end.c - ends a run: judges its checks, then publishes its end */
 #include "server/runs/run_end.h"
 
 #include <stdlib.h>
@@ -27,7 +27,7 @@
 #define SECOND_NS INT64_C(1000000000)
 #define ASK_JOB_NS INT64_C(5000000000) /* time for an engine to report a job's end */
 
-/* Agents that were started for one run leave after it. */
+/* Tell agents that were started for one run to leave after the run. */
 static void dismiss_nodes(struct active_run *active)
 {
     const struct run *run = active->run;
@@ -36,13 +36,14 @@ static void dismiss_nodes(struct active_run *active)
         struct node *node = node_find(&active->scheduler->nodes, run->pool.items[i].name);
 
         if (node && node->state == NODE_ALIVE && node->once)
-            node_command(node, json_pack("{s:s, s:s}", "type", "leave", "reason",
-                                         "its one run has ended"));
+            node_command(node,
+                         json_pack("{s:s, s:s}", "type", "leave", "reason",
+                                   "the run that the agent was started for has ended"));
     }
 }
 
-/* Keep the job for a while if the run has a reason to search for a slow node: only a
- * follow-up on the same nodes can find it. */
+/* Keep the job for a while if the result suggests a search for a slow node, because only
+ * a follow-up run on the same nodes can find the slow node. */
 static void hold_job(struct active_run *active, const json_t *doc)
 {
     const struct run *run = active->run;
@@ -67,7 +68,7 @@ static void count(struct scheduler_counters *counters, enum run_state state)
         counters->runs_cancelled++;
 }
 
-/* Whether these nodes are on different machines, as far as known. */
+/* Return true if the nodes are known to be on different machines. */
 static bool are_on_machines(const struct active_run *active, const struct run_nodes *on)
 {
     const char *first = NULL;
@@ -84,8 +85,8 @@ static bool are_on_machines(const struct active_run *active, const struct run_no
     return false;
 }
 
-/* Whether all these nodes have the same ports, so that the ports carry no traffic
- * between them. */
+/* Return true if all nodes share the same ports, so that the ports carry no traffic
+ * between the nodes. */
 static bool have_one_network(const struct active_run *active, const struct run_nodes *on)
 {
     const struct node *first = NULL;
@@ -100,9 +101,9 @@ static bool have_one_network(const struct active_run *active, const struct run_n
     return true;
 }
 
-/* Return a verdict on whether ports carried the bytes that the cases moved between
- * nodes. Groups of a split may have no bytes to move there, and a simulation has none at
- * all. */
+/* Return a verdict on whether the ports carried the bytes that the cases moved between
+ * nodes. Split groups may move no bytes between nodes, and a simulation moves none, so
+ * neither is judged. */
 static json_t *traffic_verdict(const struct active_run *active)
 {
     const struct run *run = active->run;
@@ -129,7 +130,7 @@ static json_t *traffic_verdict(const struct active_run *active)
     return verdict;
 }
 
-/* verdict: stolen; NULL if no checks were requested. */
+/* Publish the end of a run. verdict: stolen; NULL if the spec requests no checks. */
 static void tell_end(struct active_run *active, enum run_state state, const char *reason,
                      json_t *verdict)
 {
@@ -154,9 +155,9 @@ static void tell_end(struct active_run *active, enum run_state state, const char
     dismiss_nodes(active);
 }
 
-/* ---- Its checks ---- */
+/* ---- A run's checks ---- */
 
-/* Write why the run cannot be measured again; "": it can. */
+/* Write why the run cannot be measured again; "" if it can. */
 static void explain_not_again(const struct active_run *active, char *text, size_t size)
 {
     const struct run *run = active->run;
@@ -185,7 +186,7 @@ static void explain_not_again(const struct active_run *active, char *text, size_
 static void measure_again(struct active_run *active)
 {
     run_log_message(active->log, "info",
-                    "slower than usual: all cases are measured again");
+                    "the run is slower than usual: all cases are measured again");
     run_log_append(active->log, "plan", run_plan_again(active->run));
     active->is_judged = false;
 }
@@ -203,7 +204,8 @@ static bool on_judged(void *arg, const struct error *err, json_t *verdict)
     return has_ended;
 }
 
-/* The run's results are on disk, and so are the ends of earlier runs. */
+/* Queue the run for its checks: its results and the ends of earlier runs are now on
+ * disk. */
 static void on_durable(void *arg, const struct error *err,
                        const struct store_event *events, size_t n_events)
 {
@@ -226,8 +228,9 @@ static void on_durable(void *arg, const struct error *err,
     judge_queue_add(active->scheduler->judge_queue, &judgement, on_judged, active);
 }
 
-/* An empty write completes after all earlier writes. With `retry` it also waits behind
- * them for a full disk, which store_settle() does not. */
+/* Wait until the results are on disk: an empty write completes after all earlier
+ * writes. With `retry` it also waits behind them for a full disk, which store_settle()
+ * does not. */
 static void judge_later(struct active_run *active)
 {
     active->is_judged = true;
@@ -235,7 +238,7 @@ static void judge_later(struct active_run *active)
                  on_durable, active);
 }
 
-/* Return the verdict for a run that did not complete, which needs no results. */
+/* Return the verdict on a run that did not complete. This verdict needs no results. */
 static json_t *judge_unfinished(const struct active_run *active, enum run_state state,
                                 const char *reason)
 {
@@ -260,9 +263,9 @@ static void end_now(struct active_run *active, enum run_state state, const char 
         tell_end(active, state, reason, judge_unfinished(active, state, reason));
 }
 
-/* ---- Its job ---- */
+/* ---- A run's batch job ---- */
 
-/* The batch engine may report why the nodes are gone. */
+/* Return true if the batch engine may report why the run failed, such as an ended job. */
 static bool asks_job(const struct active_run *active, enum run_state state)
 {
     return state == RUN_FAILED && active->run->spec->launch.name &&
@@ -271,7 +274,7 @@ static bool asks_job(const struct active_run *active, enum run_state state)
 
 void run_end(struct active_run *active, enum run_state state, const char *reason)
 {
-    wake_queue(active->scheduler->services.wake); /* its nodes are free */
+    wake_queue(active->scheduler->services.wake); /* other runs may now use the nodes */
     if (!asks_job(active, state)) {
         end_now(active, state, reason);
         return;

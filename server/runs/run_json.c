@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_json.c - a run as docs/reference/api.md shows it */
+/* run_json.c - writes a run as docs/reference/api.md describes it */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,8 @@ static bool is_alike(const struct run_rank *a, const struct run_rank *b)
             (a->reason && b->reason && strcmp(a->reason, b->reason) == 0));
 }
 
-/* Combine similar neighbouring ranks: there may be ten thousand, mostly all done. */
+/* Combine neighbouring ranks with the same state and reason: there may be ten thousand
+ * ranks, mostly all done. */
 static json_t *ranks_json(const struct run *run, const struct run_case *c)
 {
     int n = c->ranks ? run_case_nodes(run, c).world_size : 0, first = 0;
@@ -77,7 +78,8 @@ static json_t *case_json(const struct run *run, size_t index)
     return out;
 }
 
-/* Cached until an event changes the case, since there may be ten thousand cases. */
+/* Return a case in packed form. The text is cached until an event changes the case, since
+ * there may be ten thousand cases. */
 static json_t *packed_case(const struct run *run, size_t index)
 {
     struct run_case *c = run->cases ? &run->cases[index] : NULL;
@@ -125,7 +127,7 @@ static json_t *summary_json(const struct run *run)
         "wrong", (json_int_t)run->wrong, "skipped", (json_int_t)run->rows_skipped,
         "cases", "completed", count[CASE_COMPLETED], "failed", count[CASE_FAILED],
         "cancelled", count[CASE_CANCELLED], "skipped", count[CASE_SKIPPED], "curve",
-        json_copy(run->curve)); /* the curve still grows */
+        json_copy(run->curve)); /* copied, because the curve still grows */
     if (run->spec->program.name)
         json_object_set_new(out, "metrics", run_metrics_json(&run->metrics));
     return out;

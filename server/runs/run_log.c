@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_log.c - the log of a run: events are folded, written, then published */
+/* run_log.c - folds a run's events, writes them to disk, then publishes them */
 #include "server/runs/run_log.h"
 
 #include <stdarg.h>
@@ -28,12 +28,13 @@ struct scheduler_watch {
 struct run_log {
     const struct services *services;
     struct run *run;
-    int64_t head; /* the latest published event */
+    int64_t head; /* ID of the latest published event */
     LIST_HEAD(, scheduler_watch) watches;
-    struct scheduler_watch *next; /* the next watcher while watchers are notified */
-    size_t pending;               /* events being written to disk */
-    int64_t began_ns; /* start of the run's time: now - began_ns is how long the run has
-                         run */
+    struct scheduler_watch
+        *next;        /* while watchers are notified: the next watcher to notify */
+    size_t pending;   /* number of events being written to disk */
+    int64_t began_ns; /* monotonic time at which the run would have begun without
+                         interruptions */
     bool has_begun, is_done;
 };
 
@@ -101,7 +102,7 @@ int64_t run_log_head(const struct run_log *log)
     return log->head;
 }
 
-/* Publish a durable event to all watchers; NULL: there are no more. A callback may
+/* Publish a durable event to all watchers; NULL: no more events will come. A callback may
  * remove any watcher. */
 static void tell(struct run_log *log, const struct store_event *event)
 {
@@ -140,7 +141,7 @@ void run_log_drop(struct run_log *log, const struct error *err)
     settle(log);
 }
 
-/* One of the server's own events, being written to disk. */
+/* An event of the server itself while it is being written to disk. */
 struct append {
     struct run_log *log;
     run_log_then *then;
@@ -164,14 +165,16 @@ static void on_written(void *arg, const struct error *err,
 
 /* ---- New events ---- */
 
-/* Lists select runs by state, nodes and labels. */
+/* Return true if the event changes a value by which lists select runs: state, nodes,
+ * labels. */
 static bool changes_row(const char *type)
 {
     return strcmp(type, "state") == 0 || strcmp(type, "placed") == 0 ||
            strcmp(type, "edit") == 0;
 }
 
-/* Results of an earlier attempt do not count for the new one. */
+/* Return true if a case starts again. Results of an earlier attempt then no longer
+ * count. */
 static bool starts_anew(const char *type, const json_t *body)
 {
     return strcmp(type, "case") == 0 &&

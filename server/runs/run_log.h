@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_log.h - the log of a run: the only way in which its state changes */
+/* run_log.h - logs a run's events, the only means to change its state */
 #ifndef RINGBENCH_SERVER_RUNS_RUN_LOG_H
 #define RINGBENCH_SERVER_RUNS_RUN_LOG_H
 
@@ -25,20 +25,20 @@ void run_log_destroy(struct run_log *log);
 /* Return the run as built from its events so far. */
 const struct run *run_log_run(const struct run_log *log);
 
-/* Whether the run has ended, all its events are durable, and watchers were notified of
- * the end. */
+/* Return true if the run has ended, all its events are durable, and watchers were
+ * notified of the end. */
 bool run_log_is_done(const struct run_log *log);
 
 /* ---- Events ---- */
 
-/* Fold an event (body stolen) into the run, make it durable, then publish it to watchers
- * and request a tick. All events, including those from agents, follow one rule. The
- * model applies an event when the event enters the write queue, and the queue is written
- * in order. The model is therefore what the log becomes once the queue is written, and a
- * crash loses only events that were neither published nor acknowledged. */
+/* Fold an event (body stolen) into the run, make it durable, publish it to watchers and
+ * request a tick. All events, including those from agents, follow one rule: the model
+ * applies an event when the event enters the write queue, and the queue is written in
+ * order. The model therefore equals the log after all queued writes. A crash loses only
+ * events that were neither published nor acknowledged. */
 void run_log_append(struct run_log *log, const char *type, json_t *body);
 
-/* Fold an event (body borrowed) and add it to a write, which must be the next one
+/* Fold an event (body borrowed) and add it to a write. This write must be the next one
  * submitted. */
 void run_log_add(struct run_log *log, struct store_write *write, int64_t time_ms,
                  const char *type, const json_t *body);
@@ -46,7 +46,7 @@ void run_log_add(struct run_log *log, struct store_write *write, int64_t time_ms
 /* Publish an added event to watchers, now that it is durable. */
 void run_log_publish(struct run_log *log, const struct store_event *event);
 
-/* Handle an event that could not be stored, e.g. because another program has removed the
+/* Handle an event that could not be stored, e.g. because another program has deleted the
  * run. */
 void run_log_drop(struct run_log *log, const struct error *err);
 
@@ -56,11 +56,12 @@ void run_log_write_row(struct store_write *write, const struct run *run);
 /* event: NULL once the run has ended. */
 typedef void scheduler_event(void *arg, const struct store_event *event);
 
-/* Call `event` as described for scheduler_watch_run. Returns NULL if the log is done. */
+/* Call `event` for later events, as described for scheduler_watch_run(). Returns NULL if
+ * the log is done. */
 struct scheduler_watch *run_log_watch(struct run_log *log, scheduler_event *event,
                                       void *arg);
 
-/* Stop watching; allowed after the end too. NULL is fine. */
+/* Stop watching, even after the run's end. NULL is fine. */
 void scheduler_unwatch(struct scheduler_watch *watch);
 
 /* Return the ID of the latest event published to watchers. */
@@ -68,11 +69,13 @@ int64_t run_log_head(const struct run_log *log);
 
 /* ---- The run's time ---- */
 
-/* Mark the run as under way; it has already run for ran_ns. */
+/* Mark the run as under way. ran_ns: the time for which it already ran before a
+ * restart. */
 void run_log_begin(struct run_log *log, int64_t ran_ns);
 bool run_log_has_begun(const struct run_log *log);
 
-/* Return how long the run has been under way, by the monotonic clock; 0: not begun. */
+/* Return how long the run has been under way by the monotonic clock; 0 if it has not
+ * begun. */
 int64_t run_log_ran_ns(const struct run_log *log);
 
 /* ---- The server's own events ---- */
@@ -90,13 +93,13 @@ void run_log_case_start(struct run_log *log, size_t index, int attempt,
 struct case_end {
     enum case_state state;
     const char *reason; /* or NULL */
-    json_t *blamed;     /* blame.h; or NULL */
-    json_t *transports; /* case_transport.h; or NULL */
+    json_t *blamed;     /* see blame.h; or NULL */
+    json_t *transports; /* see case_transport.h; or NULL */
 };
 void run_log_case_end(struct run_log *log, size_t index, int attempt,
                       const struct case_end *end);
 
-/* Log a message with the run's time so far, which a restarted server reads. */
+/* Log a message with the run time so far, which the server needs after a restart. */
 void run_log_message(struct run_log *log, const char *level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

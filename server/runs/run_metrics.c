@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_metrics.c - aggregates of the metrics that a program's ranks print */
+/* run_metrics.c - aggregates the metrics that a program's ranks print */
 #include "server/runs/run_metrics.h"
 
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static void add_value(struct metric_sum *sum, double value)
     sum->max = sum->count == 0 || value > sum->max ? value : sum->max;
     sum->last = value;
     sum->count++;
-    /* The sum of the values may be more than there are numbers. */
+    /* Update the mean in place, because the sum of the values can overflow a double. */
     sum->mean += value / (double)sum->count - sum->mean / (double)sum->count;
 }
 
@@ -60,7 +60,8 @@ void run_metrics_add(struct run_metrics *metrics, const json_t *about, double va
     if (!item)
         return;
     add_value(&item->all, value);
-    /* A value that finds no memory is left out: the others still have a median. */
+    /* If memory is short, a value is skipped: the median of the other values is still
+     * useful. */
     if (item == metrics->items)
         median_add(&metrics->first, value);
     if (rank == 0)

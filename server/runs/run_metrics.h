@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_metrics.h - aggregates of the metrics that a program's ranks print */
+/* run_metrics.h - aggregates the metrics that a program's ranks print */
 #ifndef RINGBENCH_SERVER_RUNS_RUN_METRICS_H
 #define RINGBENCH_SERVER_RUNS_RUN_METRICS_H
 
@@ -10,7 +10,7 @@
 
 #include "common/base/median.h"
 
-#define RUN_METRICS_MAX 64 /* names; figures of further ones are not summed up */
+#define RUN_METRICS_MAX 64 /* number of names; further metrics are not aggregated */
 
 struct metric_sum {
     uint64_t count;
@@ -26,17 +26,17 @@ struct run_metric {
 struct run_metrics {
     struct run_metric *items;
     size_t n, capacity;
-    struct median first; /* over the values of the first item */
+    struct median first; /* median of the first item's values */
 };
 
 void run_metrics_release(struct run_metrics *metrics);
 
-/* Add a value. about: has its "metric", "unit", "higher_is_better". */
+/* Add a value. about: an object with "metric", "unit" and "higher_is_better". */
 void run_metrics_add(struct run_metrics *metrics, const json_t *about, double value,
                      int rank);
 
-/* Return the headline of a run that measures no collectives: its first metric, since a
- * program prints its main metric first. A new reference. */
+/* Return the headline of a program's run as a new reference: its first metric, since a
+ * program prints its main metric first. */
 json_t *run_metrics_headline(const struct run_metrics *metrics);
 
 /* Return a new array of

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_nodes.c - the nodes of a run and of its cases */
+/* run_nodes.c - finds the nodes of a run and of its cases */
 #include "server/runs/run_nodes.h"
 
 #include <string.h>

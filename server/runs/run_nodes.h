@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_nodes.h - the nodes of a run and of its cases */
+/* run_nodes.h - finds the nodes of a run and of its cases */
 #ifndef RINGBENCH_SERVER_RUNS_RUN_NODES_H
 #define RINGBENCH_SERVER_RUNS_RUN_NODES_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_plan.c - the later cases of a run: the rounds of a pattern, and repeated
- * measurements without one */
+/* run_plan.c - plans the later cases of a run: the rounds of a pattern, and repeated
+ * measurements without a pattern */
 #include "server/runs/run_plan.h"
 
 #include <assert.h>
@@ -39,14 +39,15 @@ static int place_case(const struct run *run, struct run_case *c, const json_t *n
     return 0;
 }
 
-/* about: has its round and whether it confirms. */
+/* Add a case. about: an object with the case's "round" and "confirms". */
 static void add_case(struct run *run, const json_t *about, const json_t *names)
 {
     int64_t round = json_get_int(about, "round", -1);
     struct run_case c = {.round = round > 0 ? (size_t)round : 0,
                          .confirms = json_get_bool(about, "confirms", false)};
 
-    /* Without a pattern all cases exist before any is measured again. */
+    /* Without a pattern, only repeated cases are added, after all original cases
+     * exist. */
     if (run->spec->pattern == PATTERN_ALL ? !run->cases || !c.confirms
                                           : round < 0 || place_case(run, &c, names))
         return;
@@ -97,8 +98,8 @@ static size_t group_rows(const struct run_spec *spec, const long *ranks, size_t 
     return rows;
 }
 
-/* Return the run's row count including a round's rows. Rounds that follow up on slow
- * nodes add to the expected count. */
+/* Return the run's row count including a round's rows. rows_total already covers the
+ * expected rounds; rounds that follow up on slow nodes are added. */
 static size_t rows_with(const struct run *run, size_t number,
                         const struct plan_round *round)
 {
@@ -119,11 +120,11 @@ static size_t rows_with(const struct run *run, size_t number,
 
 /* ---- The next round ---- */
 
-/* The plan's data about the cases so far. */
+/* The cases so far, in the form that the plan needs. */
 struct past {
     struct culprit_node *names;
     struct culprit_group *groups;
-    size_t *rounds; /* of the plan */
+    size_t *rounds; /* the plan's round of each group */
     size_t n;
 };
 
@@ -134,7 +135,7 @@ static void past_release(struct past *past)
     free(past->rounds);
 }
 
-/* The group of an earlier repeat in the same round of the plan, or NULL. */
+/* Return the group of an earlier repeat in the same round of the plan, or NULL. */
 static struct culprit_group *find_group(const struct past *past, size_t round,
                                         const struct run_nodes *on)
 {
@@ -147,7 +148,8 @@ static struct culprit_group *find_group(const struct past *past, size_t round,
     return NULL;
 }
 
-/* A completed case without a value is useless. */
+/* Return the case's state for the plan. A completed case without a value counts as
+ * failed. */
 static enum culprit_state state_of(const struct run_case *c)
 {
     if (c->state == CASE_COMPLETED && median_of(&c->headline.busbw_gbs) > 0.0)
@@ -156,7 +158,8 @@ static enum culprit_state state_of(const struct run_case *c)
                                                                  : CULPRIT_NOT_RUN;
 }
 
-/* Repeats of a group count as one: its value is their mean, or none if a case failed. */
+/* Merge a repeat into its group. The group's value is the mean over its repeats; the
+ * group counts as failed if a repeat failed. */
 static void add_repeat(struct culprit_group *group, const struct run_case *c, size_t turn)
 {
     double value = median_of(&c->headline.busbw_gbs);
@@ -184,7 +187,8 @@ static void add_past(struct past *past, const struct run_case *c, size_t turns)
                                .confirms = c->confirms};
 }
 
-/* Only a pattern that searches for a culprit depends on measured values. */
+/* Collect the cases so far. Only a pattern that searches for a culprit needs measured
+ * values. */
 static void collect_past(const struct run *run, struct past *past)
 {
     size_t turns = run_matrix_cases(run->spec);
@@ -212,8 +216,8 @@ static struct culprit_fleet fleet_of(const struct run *run, const struct past *p
                                   .mark = verdict_mark(run->backend, run->is_emulated)};
 }
 
-/* Return how many past groups the plan had when it made the groups that are repeated
- * now. */
+/* Return the number of groups that were known when the plan first made this round.
+ * Repeats of the round must not see its own results. */
 static size_t before(const struct past *past, size_t round)
 {
     size_t n = past->n;
@@ -287,7 +291,8 @@ json_t *run_plan_verdict(const struct run *run)
 
 /* ---- Expected sizes ---- */
 
-/* Groups of one size are assumed to be alike. */
+/* If all groups have the same size, assume that they all produce the same number of
+ * rows. */
 size_t run_plan_rows(const struct run_spec *spec, const long *ranks, size_t n)
 {
     struct plan_size size = plan_size(spec, n);

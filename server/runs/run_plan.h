@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_plan.h - the cases of a run whose pattern is not `all`. They come in rounds
- * (server/plan/plan.h); a `plan` event starts each round and names its nodes. A run
- * without a pattern that is slower than its baseline gets one more round, which measures
- * it again. */
+/* run_plan.h - plans the cases of a run with a pattern other than `all`. Cases form
+ * rounds (server/plan/plan.h); a `plan` event starts each round and lists its nodes. A
+ * run without a pattern that is slower than its baseline gets one extra round, which
+ * measures all cases again. */
 #ifndef RINGBENCH_SERVER_RUNS_RUN_PLAN_H
 #define RINGBENCH_SERVER_RUNS_RUN_PLAN_H
 
@@ -24,18 +24,18 @@ json_t *run_plan_next(const struct run *run, const bool *is_lost);
  * reference. */
 json_t *run_plan_again(const struct run *run);
 
-/* Whether the run's latest case is such a repeated measurement. */
+/* Return true if the run's latest case is such a repeated measurement. */
 bool run_plan_confirms(const struct run *run);
 
-/* Return the slow nodes (server/analysis/culprit.h) for a pattern that searches for
- * them, as a new object, or NULL. */
+/* Return the verdict on slow nodes (server/analysis/culprit.h) as a new object; NULL for
+ * a pattern that does not search for them. */
 json_t *run_plan_verdict(const struct run *run);
 
-/* Return the expected total number of rows. ranks: the number of ranks on each of the n
+/* Return the expected total number of rows. ranks: number of ranks on each of the n
  * nodes. */
 size_t run_plan_rows(const struct run_spec *spec, const long *ranks, size_t n);
 
-/* Return the expected number of cases; 0: unknown until the run has its nodes. */
+/* Return the expected number of cases; 0 until the run has its nodes. */
 size_t run_plan_cases(const struct run *run);
 
 /* Return the number of rounds expected after the one under way. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scheduler.c - the queue: which run starts next, and when a run has ended */
+/* scheduler.c - decides which run starts next, and when a run has ended */
 #include "server/runs/scheduler.h"
 
 #include <stddef.h>
@@ -38,27 +38,28 @@
 #define TICK_BUSY_MS 100
 #define TICK_IDLE_MS scaled_ms(500)
 
-/* A gap between ticks that means that the server did not run: it was stopped or starved
- * of CPU. Messages from agents meanwhile wait in sockets and are read after the tick. */
+/* A gap between ticks of this length means that the server did not run: it was stopped
+ * or got no CPU. Messages from agents wait in sockets meanwhile and are read after the
+ * tick. */
 #define AWAY_NS scaled_s_to_ns(2)
 
-/* Clock synchronization changes the clock by less than this. */
+/* Clock synchronization steps the clock by less than this, seconds. */
 #define CLOCK_SET_S 2.0
 
 /* ---- One queue check: nodes reserved for a run ---- */
 
-/* A run that got no nodes. Similar runs get the same refusal until more nodes are
- * reserved. */
+/* The refusal of a run that got no nodes. Similar runs get the same refusal until more
+ * nodes are reserved. */
 struct reserve_refusal {
     const struct run_spec *spec; /* borrowed */
-    size_t n_kept;               /* number of reserved nodes at that time */
+    size_t n_kept;               /* number of reserved nodes at the time of the refusal */
     enum placement_outcome outcome;
     char *reason;
 };
 
 struct reserve {
     const struct node_registry *registry;
-    struct reservation *nodes; /* one per registered node, and a spare one */
+    struct reservation *nodes; /* one for each registered node, and one for all others */
     size_t n_kept;
     struct reserve_refusal *refusals;
     size_t n_refusals, capacity;
@@ -89,7 +90,7 @@ static void reserve_begin(struct reserve *reserve, const struct node_registry *r
         memory_zeroed(registry->count + 1, sizeof(*reserve->nodes), "reserved nodes");
 }
 
-/* A placed run owns its nodes even when no case occupies them. */
+/* Reserve the nodes of a placed run, which owns them even while no case occupies them. */
 static void reserve_pool(struct reserve *reserve, const struct run *run)
 {
     static const struct reservation placed = {.is_kept = true};
@@ -137,9 +138,9 @@ static bool is_waiting(const struct placement *placement)
            placement->outcome == PLACEMENT_UNKNOWN;
 }
 
-/* Choose nodes for a waiting run. Call this for the runs in service order, and release
- * the placement. The placement is empty if an earlier similar run got the same refusal.
- */
+/* Choose nodes for a waiting run. Call this for all waiting runs in service order, and
+ * release each placement. The placement contains no nodes if an earlier similar run was
+ * refused and no more nodes are reserved since. */
 static void reserve_choose(struct reserve *reserve, const struct run_spec *spec,
                            struct placement *placement)
 {
@@ -154,8 +155,8 @@ static void reserve_choose(struct reserve *reserve, const struct run_spec *spec,
         note_refusal(reserve, refusal, spec, placement);
 }
 
-/* Reserve the chosen nodes, or those that the run waits for until waits_until_ms, unless
- * they are reserved already. */
+/* Reserve the chosen nodes, or the nodes that the run waits for until waits_until_ms.
+ * Existing reservations take precedence. */
 static void reserve_keep(struct reserve *reserve, const struct run *run,
                          int64_t waits_until_ms, const struct placement *placement)
 {
@@ -194,8 +195,8 @@ static json_t *look_at_nodes(const struct run_spec *spec,
                            placement->n_nodes, &use, false);
 }
 
-/* Return the bandwidth ceiling of the nodes' links, if all ranks form one communicator
- * on them. A new object, or NULL. */
+/* Return the bandwidth ceiling of the nodes' links as a new object. NULL unless all ranks
+ * form one communicator. */
 static json_t *find_ceiling(const struct run_spec *spec,
                             const struct placement *placement)
 {
@@ -208,8 +209,8 @@ static json_t *find_ceiling(const struct run_spec *spec,
                          placement->n_nodes, &use);
 }
 
-/* A matrix over a variable that the backend ignores looks like a comparison, but is none.
- */
+/* Warn if the matrix varies a setting that the backend ignores: the run looks like a
+ * comparison, but all its cases measure the same. */
 static void warn_of_matrix(struct active_run *active, const char *backend)
 {
     char names[400];
@@ -279,7 +280,8 @@ static int64_t wait_limit_ns(const struct active_run *active)
     return active->run->spec->nodes.wait_s * SECOND_NS;
 }
 
-/* wait_s limits the time with missing nodes, not with busy ones. */
+/* Update the time spent waiting. wait_s limits the wait for missing nodes, not for busy
+ * ones. */
 static void note_wait(struct active_run *active, bool is_missing, int64_t now_ns)
 {
     if (active->waiting_since_ns)
@@ -305,7 +307,8 @@ static void fail_waiting(struct active_run *active, const char *reason)
     run_end(active, RUN_FAILED, reason);
 }
 
-/* Fail a run that requires a clean preflight if its nodes have findings. */
+/* Fail a run that requires a clean preflight if preflight reported a finding on its
+ * nodes. */
 static void refuse_sick(struct active_run *active)
 {
     const struct run *run = active->run;
@@ -344,9 +347,9 @@ static long count_group(const struct node_registry *nodes, const char *group)
     return n;
 }
 
-/* Whether the run may search for nodes. A run with nodes from a batch engine waits until
- * its job runs. Registration of all its nodes suffices, since the engine's answer comes
- * later. */
+/* Return true if the run may search for nodes. A run with nodes from a batch engine waits
+ * until its job runs. If all the job's nodes have registered, the job counts as running,
+ * since the engine's answer comes later. */
 static bool has_launched(struct active_run *active)
 {
     const struct scheduler *scheduler = active->scheduler;
@@ -371,15 +374,16 @@ static bool has_launched(struct active_run *active)
         if (clock_read(scheduler->services.clock).wall_ms - run->created_ms <
             spec->launch.wait_s * 1000)
             return false;
-        snprintf(waited, sizeof(waited), "launching: %s (launch.wait_s, %ld s, is over)",
-                 text, spec->launch.wait_s);
+        snprintf(waited, sizeof(waited),
+                 "launching: %s (the limit launch.wait_s of %ld s has passed)", text,
+                 spec->launch.wait_s);
         fail_waiting(active, waited);
     }
     return state == JOB_RUNNING;
 }
 
-/* Handle the events other than node changes that let a waiting run begin or end: its
- * cancellation, its job, or the end of its wait. */
+/* Check a waiting run for its cancellation, its batch job and the end of its wait. These
+ * let the run begin or end without a change of nodes. */
 static void tick_waiting(struct active_run *active, int64_t now_ns)
 {
     bool had_job = active->has_job;
@@ -404,7 +408,8 @@ void scheduler_cancel_active(struct active_run *active, const char *reason)
     wake_queue(active->scheduler->services.wake);
 }
 
-/* Whether the run is a background run that occupies the node and is not cancelled yet. */
+/* Return true if the run is a background run on the node that is neither over nor
+ * cancelled. */
 static bool has_to_yield(const struct active_run *active, const struct node *node)
 {
     const struct run *run = active->run;
@@ -417,8 +422,8 @@ static bool has_to_yield(const struct active_run *active, const struct node *nod
     return false;
 }
 
-/* Cancel the background runs on the nodes that a run waits for, if the run can begin
- * then. */
+/* Cancel the background runs on the nodes that a run waits for, provided that the run can
+ * then begin. */
 static void clear_background(struct active_run *active, const struct reserve *reserve,
                              const struct placement *placement)
 {
@@ -457,10 +462,12 @@ static void find_nodes(struct active_run *active, struct reserve *reserve, int64
     case PLACEMENT_READY:
         place(active, &placement);
         refuse_sick(active);
-        /* Start the run's first cases now: one commit makes both durable. */
+        /* Start the run's first cases now, so that one commit makes the placement and the
+         * cases durable. */
         if (!active_run_is_over(active))
             rounds_tick(active, now_ns);
-        /* Shared nodes are reserved for the run in this check only. */
+        /* A run that shares its nodes reserves them only during this check, so check the
+         * queue again. */
         if (active->run->spec->share)
             wake_queue(scheduler->services.wake);
         break;
@@ -557,8 +564,8 @@ static void tick_runs(struct scheduler *scheduler, int64_t now_ns)
 
 /* ---- Jobs of launched runs ---- */
 
-/* A run needs its job until the run has ended, even while it is judged: it may be
- * measured again. */
+/* Return true if a run needs the job of the group. A run needs its job until it has
+ * ended, even while its checks are judged, because it may be measured again. */
 static bool is_group_needed(const struct scheduler *scheduler, const char *group)
 {
     for (size_t i = 0; i < scheduler->runs->n; i++) {
@@ -571,8 +578,8 @@ static bool is_group_needed(const struct scheduler *scheduler, const char *group
     return false;
 }
 
-/* A job is needed by its runs, and until the last case's workers on its nodes have
- * ended. */
+/* Release the jobs that are not needed any more. A job is needed until its runs have
+ * ended and no workers are left on its nodes. */
 static void release_jobs(struct scheduler *scheduler)
 {
     struct jobs *jobs = scheduler->config.jobs;
@@ -589,8 +596,8 @@ static void release_jobs(struct scheduler *scheduler)
     jobs_release(jobs);
 }
 
-/* Nodes of an ended job never come back. A run that still needs them reports how they
- * left. */
+/* Forget the nodes of ended jobs, which never come back. Nodes that a run still needs are
+ * kept, so that the run can report how they left. */
 static void forget_launched(struct scheduler *scheduler)
 {
     struct error err;
@@ -604,13 +611,14 @@ static void forget_launched(struct scheduler *scheduler)
             is_group_needed(scheduler, node->group))
             continue;
         snprintf(name, sizeof(name), "%s", node->name);
-        agents_forget(
-            scheduler->agents, name,
-            &err); /* on failure, a later tick retries: the node is being stored */
+        agents_forget(scheduler->agents, name,
+                      &err); /* fails while the node's events are being stored; a later
+                                tick retries */
     }
 }
 
-/* Do not count the server's own absence as an agent's silence or delay. */
+/* If the server itself did not run for a while, do not count this time as silence of
+ * agents. */
 static void excuse_absence(struct scheduler *scheduler, int64_t now_ns)
 {
     int64_t away_ns = scheduler->ticked_ns ? now_ns - scheduler->ticked_ns : 0;
@@ -626,8 +634,8 @@ static void excuse_absence(struct scheduler *scheduler, int64_t now_ns)
         node_excuse(scheduler->nodes.nodes[i], away_ns);
 }
 
-/* Store the duration of each run again when the clock is set. After a restart the time
- * of the run's last event would give a wrong duration. */
+/* If the clock was set, store each run's duration again. Otherwise a restarted server
+ * would derive a wrong duration from the time of the run's last event. */
 static void notice_set_clock(struct scheduler *scheduler, struct clock_time now)
 {
     int64_t offset_ms = now.wall_ms - now.monotonic_ns / 1000000;
@@ -676,7 +684,7 @@ static void on_wake(void *arg)
     struct scheduler *scheduler = arg;
 
     scheduler_tick(scheduler);
-    /* A case may have begun or ended: apply its tick interval now. */
+    /* Apply the tick interval now, because a case may have begun or ended. */
     uv_timer_again(&scheduler->tick);
 }
 
@@ -727,7 +735,8 @@ static void on_timer_closed(uv_handle_t *handle)
 void scheduler_close(struct scheduler *scheduler, void (*closed)(void *arg), void *arg)
 {
     scheduler->is_closing = true;
-    /* The callback for the close also closes the rendezvous with all its stores. */
+    /* Drop the cases first: the `closed` callback also closes the rendezvous with all its
+     * stores. */
     cases_close(scheduler->cases);
     judge_queue_close(scheduler->judge_queue);
     scheduler->closed = closed;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scheduler.h - runs from acceptance to verdict: the queue, the nodes, the cases. All of
- * it runs on the loop's thread; each decision is stored before it is published. */
+/* scheduler.h - takes runs from acceptance to verdict: the queue, the nodes, the
+ * cases. All functions run on the loop's thread. Each decision is stored before it is
+ * published. */
 #ifndef RINGBENCH_SERVER_RUNS_SCHEDULER_H
 #define RINGBENCH_SERVER_RUNS_SCHEDULER_H
 
@@ -27,82 +28,84 @@ struct scheduler;
 struct scheduler_config {
     struct store *store;           /* borrowed */
     struct rendezvous *rendezvous; /* borrowed */
-    struct jobs *jobs;             /* borrowed, or NULL: no run may have `launch` */
-    const char *advertise;         /* rendezvous host told to agents, or NULL: the host by
-                                      which each agent reaches the server */
-    long lease_s;                  /* an agent is lost after this silence */
-    long poll_s;                   /* how long a command poll is held */
-    long batch_lost_s;             /* a batch job's lost node has left after this time */
-    long max_nodes;                /* limit of registered nodes */
-    long join_s;                   /* deadline of a case's rendezvous */
-    const struct clock *clock; /* borrowed; NULL: the system's. With another clock, time
-                                  advances only in scheduler_tick */
+    struct jobs *jobs;             /* borrowed; NULL: no run may use `launch` */
+    const char *advertise; /* the rendezvous host sent to agents; NULL: the host by which
+                              each agent reaches the server */
+    long lease_s;          /* an agent is lost after this time without a request */
+    long poll_s;           /* time for which a command poll is held */
+    long batch_lost_s;     /* after this time, a batch job's lost node counts as left */
+    long max_nodes;        /* limit of registered nodes */
+    long join_s;           /* deadline of a case's rendezvous */
+    const struct clock *clock; /* borrowed; NULL: the system's clock. With any other
+                                  clock, time advances only in scheduler_tick */
 };
 
 struct scheduler *scheduler_create(uv_loop_t *loop,
                                    const struct scheduler_config *config);
 
-/* Resume the runs that the store holds unfinished. Call once, before the loop runs. */
+/* Resume the unfinished runs in the store. Call this once, before the loop runs. */
 int scheduler_recover(struct scheduler *scheduler, struct error *err);
 
 /* Check every deadline and the queue. With the system's clock the scheduler calls this
- * itself; with another clock the caller does, after advancing it. A step of 2 s or more
- * means that the server did not run meanwhile. */
+ * itself; with any other clock the caller must, after advancing the clock. A step of 2 s
+ * or more counts as a time in which the server did not run. */
 void scheduler_tick(struct scheduler *scheduler);
 
-/* Answer every parked poll and stop the timers. Runs stay as they are in the store.
- * `closed` runs on the loop. */
+/* Answer every open poll and stop the timers. Runs stay unchanged in the store. `closed`
+ * runs on the loop. */
 void scheduler_close(struct scheduler *scheduler, void (*closed)(void *arg), void *arg);
 
-/* Call this after `closed` and after the store has closed, which may call back until
- * then. NULL is fine. */
+/* Free the scheduler. Call this after `closed`, and after the store has closed, because
+ * the store may call back until then. NULL is fine. */
 void scheduler_free(struct scheduler *scheduler);
 
-/* Borrowed. */
+/* Return the agents; borrowed. */
 struct agents *scheduler_agents(const struct scheduler *scheduler);
 
 /* ---- Runs ---- */
 
-/* Accept a run (spec is taken). `done` runs on the loop once it is durable, or with err.
- * idempotency_key and body_hash may be NULL. */
+/* Accept a run (spec is taken). `done` runs on the loop once the run is durable, or with
+ * err. idempotency_key and body_hash may be NULL. */
 typedef void scheduler_accepted(void *arg, const struct error *err, const char *run);
 void scheduler_submit(struct scheduler *scheduler, struct run_spec *spec,
                       const char *idempotency_key, const char *body_hash,
                       scheduler_accepted *done, void *arg);
 
-/* The same as scheduler_submit() for a run ID (id_run) that the caller has chosen.
- * `write` (taken) becomes durable with the run, or neither does. */
+/* Like scheduler_submit(), with a run ID (id_run) that the caller has chosen. `write`
+ * (taken) is committed together with the run, or not at all. */
 void scheduler_submit_with(struct scheduler *scheduler, struct run_spec *spec,
                            const char *id, struct store_write *write,
                            scheduler_accepted *done, void *arg);
 
-/* Return the run as GET shows it (docs/reference/api.md), for any thread (run_packed.h).
- * Memory holds all runs that have not ended, and recently ended ones. A new reference;
- * NULL if only the store may have the run. */
+/* Return the run as GET shows it (docs/reference/api.md), readable by any thread
+ * (run_packed.h). Memory contains all runs that have not ended, and recently ended ones.
+ * A new reference; NULL if the run is only in the store, or nowhere. */
 json_t *scheduler_run_packed(const struct scheduler *scheduler, const char *run);
 
 /* Return the run in its list form, under the same conditions. */
 json_t *scheduler_run_listed(const struct scheduler *scheduler, const char *run);
 
-/* Predict what would happen to such a run now: "Validation" in docs/reference/api.md,
- * except its time (history.h). Changes nothing. A new reference. */
+/* Predict the placement of a run that is not posted: "Validation" in
+ * docs/reference/api.md, without the time (history.h). Changes nothing. A new
+ * reference. */
 json_t *scheduler_preview(const struct scheduler *scheduler, const struct run_spec *spec);
 
-/* Request the values of a run that did not end in this scheduler. */
+/* Queue the values of a run that ended outside this scheduler, such as an imported
+ * run. */
 void scheduler_note_end(struct scheduler *scheduler, const char *run);
 
-/* Whether a run has not ended yet. */
+/* Return true if the run has not ended yet. */
 bool scheduler_run_is_active(const struct scheduler *scheduler, const char *run);
 
-/* The start of the reason for a background run that was cancelled in favor of another. */
+/* Prefix of the reason for cancelling a background run in favor of another run. */
 #define SCHEDULER_YIELDED "its nodes are needed by run "
 
 /* Request the run's end. Fails with ERROR_NOT_FOUND if the run is not active. */
 int scheduler_cancel(struct scheduler *scheduler, const char *run, struct error *err);
 
-/* Change a run's labels and notes in memory. event: the body of the event `edit`
- * (run_edit.h) with its author; stolen on success. Returns false if only the store may
- * have the run. */
+/* Change the labels and notes of a run in memory. event: the body of the event `edit`
+ * (run_edit.h) with its author; stolen on success. Returns false if the run is only in
+ * the store, or nowhere. */
 bool scheduler_edit(struct scheduler *scheduler, const char *run, json_t *event);
 
 /* ---- Events of a run ---- */
@@ -112,32 +115,35 @@ bool scheduler_edit(struct scheduler *scheduler, const char *run, json_t *event)
  * run is not active. scheduler_unwatch stops it. */
 struct scheduler_watch *scheduler_watch_run(struct scheduler *scheduler, const char *run,
                                             scheduler_event *event, void *arg);
-/* The id of the run's latest published event; 0 when the run is not active. */
+/* Return the ID of the run's latest published event; 0 if the run is not active. */
 int64_t scheduler_head(const struct scheduler *scheduler, const char *run);
 
 /* ---- Nodes, for the API ---- */
 
-/* Borrowed; changes over time. */
+/* Return all nodes; borrowed, changes over time. */
 const struct node_registry *scheduler_nodes(const struct scheduler *scheduler);
 
-/* Set the nodes that specs may avoid: an object with one member per node, borrowed; it
- * may change later. */
+/* Set the suspect nodes, which specs may avoid. suspects: an object with one member for
+ * each node, borrowed; may change later. */
 void scheduler_set_suspects(struct scheduler *scheduler, const json_t *suspects);
 
-/* Check that the run's pattern does not form too many groups on the nodes that it names
- * or would get now. Returns false after adding the reason to *problems. */
+/* Check that the run's pattern does not form too many groups on the nodes that the spec
+ * names, or that the run would get now. Returns false after adding the reason to
+ * *problems. */
 bool scheduler_plan_fits(const struct scheduler *scheduler, const struct run_spec *spec,
                          struct problems *problems);
 
-/* Return an array of the nodes after a name ("": from the start), in order: at least
- * one, and about max_bytes at most. *is_more: more nodes follow. */
+/* Return an array of the nodes after `behind` ("": from the start), in the order of
+ * names: at least one node, and about max_bytes at most. *is_more: true if more nodes
+ * follow. */
 json_t *scheduler_nodes_page(const struct scheduler *scheduler, const char *behind,
                              bool has_inventory, size_t max_bytes, bool *is_more);
 json_t *scheduler_node_json(const struct scheduler *scheduler,
                             const char *name); /* or NULL */
 
-/* Return the input for preflight_of_snapshot: all alive nodes, or with a name that node
- * as well. A new reference; NULL if there is no such node. */
+/* Return the input for preflight_of_snapshot(): all alive nodes, and the named node
+ * (name may be NULL) even if it is not alive. A new reference; NULL if there is no
+ * such node. */
 json_t *scheduler_preflight(const struct scheduler *scheduler, const char *name);
 
 void scheduler_counters(const struct scheduler *scheduler,
@@ -149,9 +155,9 @@ const json_t *scheduler_checks(const struct scheduler *scheduler);
 /* Return the latest figures of runs (last_figures.h); borrowed, changes over time. */
 const json_t *scheduler_figures(const struct scheduler *scheduler);
 
-/* Call `ready` once the run's values (store_trends.h) exist, if it has ended and has
- * any. The values of all runs that ended between the server's start and this call exist
- * then too. err: this run's values could not be made. */
+/* Call `ready` once the run's values (store_trends.h) exist, if the run has ended and
+ * produced any. All runs that ended since the server's start and before this call have
+ * their values then too. err: the values of this run could not be made. */
 void scheduler_await_values(struct scheduler *scheduler, const char *run,
                             store_settled *ready, void *arg);
 

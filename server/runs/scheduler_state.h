@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scheduler_state.h - the struct behind scheduler.h, for the files that implement it */
+/* scheduler_state.h - defines the struct behind scheduler.h, for the files that implement
+ * it */
 #ifndef RINGBENCH_SERVER_RUNS_SCHEDULER_STATE_H
 #define RINGBENCH_SERVER_RUNS_SCHEDULER_STATE_H
 
@@ -33,22 +34,22 @@ struct scheduler {
     void (*closed)(void *arg);
     void *closed_arg;
     int open_handles;
-    int64_t ticked_ns;       /* when the scheduler last checked the queue */
-    int64_t clock_offset_ms; /* wall clock minus monotonic clock at that time */
+    int64_t ticked_ns;       /* monotonic time of the latest tick */
+    int64_t clock_offset_ms; /* wall clock minus monotonic clock at the latest tick */
     struct scheduler_counters counters;
     struct judge_queue *judge_queue;
     json_t *checks;  /* last_checks.h */
     json_t *figures; /* last_figures.h */
 };
 
-/* End the run, unless its end was requested already. */
+/* Cancel the run, unless its cancellation was already requested. */
 void scheduler_cancel_active(struct active_run *active, const char *reason);
 
 /* Add a run (taken). head: the ID of its latest event. */
 struct run_log *scheduler_add(struct scheduler *scheduler, struct run *run, int64_t head);
 
-/* Choose nodes for a run that is not queued as the next queue check would: after the
- * runs that are served before it. */
+/* Choose nodes for a run that is not queued, as the next queue check would after serving
+ * the runs ahead of it. */
 void scheduler_foresee(const struct scheduler *scheduler, const struct run_spec *spec,
                        struct placement *placement);
 

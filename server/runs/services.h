@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* services.h - services shared by all modules in this folder: the store, the clock, the
- * next tick */
+/* services.h - bundles the services that all modules in this folder share: the store, the
+ * clock, the next tick */
 #ifndef RINGBENCH_SERVER_RUNS_SERVICES_H
 #define RINGBENCH_SERVER_RUNS_SERVICES_H
 
@@ -10,12 +10,12 @@
 
 struct store;
 
-/* Borrowed; they live until the scheduler is freed. */
+/* Borrowed services that live until the scheduler is freed. */
 struct services {
     struct store *store;
-    const struct clock *clock; /* NULL: the system's */
+    const struct clock *clock; /* NULL: the system's clock */
     struct wake *wake;
-    struct scheduler_counters *counters; /* since the start */
+    struct scheduler_counters *counters; /* since the server's start */
 };
 
 #endif

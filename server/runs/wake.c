@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wake.c - when the scheduler next checks its deadlines, and whether it checks its queue
- */
+/* wake.c - requests the scheduler's next tick, with or without a queue check */
 #include "server/runs/wake.h"
 
 #include <stdlib.h>

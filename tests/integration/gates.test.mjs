@@ -446,7 +446,7 @@ if [ "$2" = true ]; then echo "rate: 7"; fi
       /^ringbench_check\{run_name="",check="baseline",answer="not_evaluated"\} 1$/m,
     );
     const isolated = await judged(server, { ...spec, timing: 'isolated', baseline: { last: 5 } });
-    assert.match(isolated.checks.baseline.sentence, /^there is no completed run like this one$/);
+    assert.match(isolated.checks.baseline.sentence, /^no completed run is similar to this one$/);
 
     // A run of several combinations is alike for the sake of one of them: the others count for nothing.
     const { baseline: _, ...plain } = spec;

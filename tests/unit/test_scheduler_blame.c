@@ -104,9 +104,9 @@ TEST(a_victim_is_not_named_by_those_who_saw_it_leave)
     say_lost(&agents[0], run, 0, 1);
     say_lost(&agents[1], run, 1, 2);
     end_all(agents, 4, run);
-    assert_ended(
-        world, run, "failed",
-        "rank 2 on c was lost, say 3 of its peers (rank 1: peer_lost: lost rank 2: ");
+    assert_ended(world, run, "failed",
+                 "rank 2 on c was lost according to 3 of its peers (rank 1: peer_lost: "
+                 "lost rank 2: ");
     assert_blame(
         world, run,
         "{\"kind\":\"rank_lost\",\"rank\":2,\"node\":\"c\",\"count\":3,\"evidence\":["
