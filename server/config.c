@@ -20,7 +20,7 @@ static const struct option table[] = {
     {"listen", OPTION_STRING, AT(listen), "127.0.0.1:8080", "ADDR:PORT",
      "address of the server; port 0: any free port", 0, 0},
     {"data-dir", OPTION_STRING, AT(data_dir), "ringbench-data", "DIR",
-     "directory of runs and results", 0, 0},
+     "directory for runs and results", 0, 0},
     {"keep-runs", OPTION_INT, AT(keep_runs), "0", "N",
      "keep the newest N runs and delete older ones; 0: keep all", 0, 1000000000},
     {"keep-days", OPTION_INT, AT(keep_days), "0", "D",
@@ -30,40 +30,46 @@ static const struct option table[] = {
      "running",
      0, 0},
     {"check-config", OPTION_FLAG, AT(check_config), NULL, NULL,
-     "check the options and the files that they name, and exit", 0, 0},
+     "check the options and the files that they refer to, and exit", 0, 0},
     {"rendezvous-ports", OPTION_STRING, AT(rendezvous_ports), NULL, "LO-HI",
-     "ports for the ranks' rendezvous, one per running case (default: any free)", 0, 0},
+     "ports for the ranks' rendezvous, one for each running case (default: any free)", 0,
+     0},
     {"rendezvous-address", OPTION_STRING, AT(rendezvous_host), NULL, "ADDR",
      "address of the ranks' rendezvous (default: the address of --listen)", 0, 0},
     {"rendezvous-listen", OPTION_STRING, AT(standing_listen), NULL, "ADDR:PORT",
-     "address of a standing rendezvous for torchrun and the like (default: none)", 0, 0},
+     "address of a standing rendezvous for launchers such as torchrun (default: none)", 0,
+     0},
     {"rendezvous-allow", OPTION_STRING, AT(standing_allow), NULL, "NET,...",
      "clients of the standing rendezvous, such as 10.0.0.0/8,fd00::/16 (default: all)", 0,
      0},
     {"rendezvous-ttl-s", OPTION_INT, AT(standing_ttl_s), "3600", "S",
      "time after which the standing rendezvous deletes an unused key", 1, 31536000},
     {"rendezvous-id-mib", OPTION_INT, AT(standing_id_mib), "64", "MIB",
-     "memory limit of the standing rendezvous for an id or prefix of keys", 1, 256},
+     "memory limit of the standing rendezvous for each rendezvous ID or key prefix", 1,
+     256},
     {"advertise", OPTION_STRING, AT(advertise), NULL, "HOST",
-     "host where ranks find the rendezvous (default: where their agent finds the server)",
+     "host where ranks reach the rendezvous (default: where their agent reaches the "
+     "server)",
      0, 0},
     {"token-file", OPTION_STRING, AT(token_file), NULL, "FILE",
-     "file with a line \"ROLE TOKEN [NAME]\" per token; roles: viewer, operator, agent",
+     "file with a line \"ROLE TOKEN [NAME]\" for each token; roles: viewer, operator, "
+     "agent",
      0, 0},
     {"insecure", OPTION_FLAG, AT(insecure), NULL, NULL,
-     "allow --listen on another address than loopback without tokens", 0, 0},
+     "allow --listen without tokens on an address other than loopback", 0, 0},
     {"allow-host", OPTION_STRING, AT(allow_host), NULL, "NAME,...",
-     "host names by which clients may call a server without tokens, besides its own", 0,
-     0},
+     "further host names that clients may use to reach a server without tokens", 0, 0},
     {"launchers", OPTION_STRING, AT(launchers), NULL, "DIR",
-     "files that define how to get nodes from engines such as Slurm (default: none)", 0,
-     0},
+     "files that define how to get nodes from batch engines such as Slurm (default: "
+     "none)",
+     0, 0},
     {"hooks", OPTION_STRING, AT(hooks), NULL, "DIR",
-     "files that define what watches do about nodes, such as draining (default: none)", 0,
+     "files that define actions of watches on nodes, such as draining (default: none)", 0,
      0},
     {"tls-cert", OPTION_STRING, AT(tls_cert), NULL, "FILE", "certificate chain, PEM", 0,
      0},
-    {"tls-key", OPTION_STRING, AT(tls_key), NULL, "FILE", "its private key, PEM", 0, 0},
+    {"tls-key", OPTION_STRING, AT(tls_key), NULL, "FILE",
+     "private key of the certificate, PEM", 0, 0},
     {"web-dir", OPTION_STRING, AT(web_dir), NULL, "DIR",
      "the web UI's files (default: beside the program)", 0, 0},
     {"config", OPTION_STRING, AT(config), NULL, "FILE", "read options from a file", 0, 0},
@@ -72,11 +78,13 @@ static const struct option table[] = {
     {"batch-lost-s", OPTION_INT, AT(batch_lost_s), "180", "S",
      "a lost node of a batch job counts as left after this time", 1, 86400},
     {"max-nodes", OPTION_INT, AT(max_nodes), "16384", "N",
-     "limit of nodes; lost and departed nodes make room", 1, 1000000},
+     "limit of registered nodes; at the limit, lost nodes and nodes that left are "
+     "removed",
+     1, 1000000},
     {"poll-s", OPTION_INT, AT(poll_s), "5", "S",
      "time for which an agent's request for commands is held", 1, 3600},
     {"join-timeout-s", OPTION_INT, AT(join_timeout_s), "30", "S",
-     "limit for a case's ranks to join, and again to connect, plus 1 s per 20 ranks", 1,
+     "time for a case's ranks to join, and again to connect, plus 1 s per 20 ranks", 1,
      86400},
     {"log-level", OPTION_STRING, AT(log_level), "info", "LEVEL",
      "error, warn, info or debug", 0, 0},
@@ -85,7 +93,7 @@ static const struct option table[] = {
     {NULL, OPTION_STRING, 0, NULL, NULL, NULL, 0, 0},
 };
 
-/* Split "HOST:PORT". */
+/* Split "HOST:PORT" or "[V6]:PORT". */
 static int split_address(const char *text, char host[NI_MAXHOST], char port[16])
 {
     const char *colon = strrchr(text, ':'), *end = colon;
@@ -181,8 +189,8 @@ static bool has_index(const char *dir)
     return access(path, R_OK) == 0;
 }
 
-/* Find the UI where the build and the installation put it, relative to the program. A
- * server without UI still serves the API. */
+/* Find the UI in the directory, relative to the program, where the build and the
+ * installation put it. A server without the UI still serves the API. */
 static void find_web_dir(struct config *config)
 {
     char path[PATH_MAX];
@@ -210,8 +218,8 @@ static int find_rendezvous_address(struct config *config, struct error *err)
     return 0;
 }
 
-/* List the names that clients use in the Host header. A page that rebinds its own name is
- * refused, because that name is not listed. */
+/* List the names that clients may use in the Host header. Other names are refused, which
+ * stops pages that attack the server by DNS rebinding. */
 static int find_hosts(struct config *config, struct error *err)
 {
     char own[HOST_NAME_MAX + 1] = "";

@@ -11,7 +11,7 @@
 #include "common/base/log.h"
 
 struct config {
-    /* Options as given; owned. */
+    /* Values of the options; owned. */
     char *listen, *data_dir, *rendezvous_ports, *rendezvous_host;
     char *advertise, *token_file, *allow_host;
     char *standing_listen, *standing_allow;
@@ -25,10 +25,10 @@ struct config {
     long standing_ttl_s, standing_id_mib;
     /* Derived from the options. */
     struct sockaddr_storage address;
-    struct sockaddr_storage rendezvous_address; /* its port is ignored */
+    struct sockaddr_storage rendezvous_address; /* the port is ignored */
     char hosts[3 * NI_MAXHOST]; /* names for the Host header, "NAME,..." */
     int port_low, port_high;
-    struct sockaddr_storage standing_address; /* set if standing_listen is */
+    struct sockaddr_storage standing_address; /* only set if standing_listen is set */
     enum log_level level;
 };
 
@@ -41,7 +41,7 @@ void config_release(struct config *config);
 int config_parse_address(const char *text, struct sockaddr_storage *address,
                          struct error *err);
 
-/* Parse "LO-HI". */
+/* Parse a range of ports, "LO-HI". */
 int config_parse_ports(const char *text, int *low, int *high, struct error *err);
 
 bool config_is_loopback(const struct sockaddr_storage *address);

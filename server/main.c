@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* main.c - start the server's parts in order, run the loop, stop them in reverse */
+/* main.c - starts the server's parts in order, runs the loop, and stops the parts in
+ * reverse */
 #include <errno.h>
 #include <libgen.h>
 #include <limits.h>
@@ -29,7 +30,7 @@
 
 #define PEM_MAX ((size_t)1 << 20)
 
-/* Files that are read at the start and after each SIGHUP. */
+/* Contents of the files that are read at the start and after each SIGHUP. */
 struct secrets {
     struct http_auth *auth;
     char *tls_cert, *tls_key; /* PEM text */
@@ -58,7 +59,7 @@ static void free_scheduler(void *arg)
     server->scheduler = NULL;
 }
 
-/* Parts close one after the other, each after its users. */
+/* Close the store. Parts close one after the other, each after all parts that use it. */
 static void close_store(void *arg)
 {
     struct server *server = arg;
@@ -105,8 +106,8 @@ static void close_watches(void *arg)
 
 static void stop(struct server *server)
 {
-    /* Restores the default action of the signals, so that a second one kills the
-     * server. */
+    /* Closing the handles restores the default action of the signals, so a second signal
+     * kills the server. */
     uv_close((uv_handle_t *)&server->sigterm, NULL);
     uv_close((uv_handle_t *)&server->sigint, NULL);
     uv_close((uv_handle_t *)&server->sighup, NULL);
@@ -122,7 +123,7 @@ static void on_signal(uv_signal_t *handle, int number)
     stop(handle->data);
 }
 
-/* Every agent has up to two connections. */
+/* Raise the limit of open files, because every agent opens up to two connections. */
 static void raise_descriptor_limit(void)
 {
     struct rlimit limit;
@@ -231,7 +232,7 @@ static void on_hangup(uv_signal_t *handle, int number)
 static void catch_signals(struct server *server)
 {
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGCHLD, SIG_DFL); /* SIG_IGN would hide the exit status of commands */
+    signal(SIGCHLD, SIG_DFL); /* with SIG_IGN the exit status of commands would be lost */
     uv_signal_init(&server->loop, &server->sigterm);
     uv_signal_init(&server->loop, &server->sigint);
     uv_signal_init(&server->loop, &server->sighup);
@@ -241,8 +242,9 @@ static void catch_signals(struct server *server)
     uv_signal_start(&server->sighup, on_hangup, SIGHUP);
 }
 
-/* TCPStore has no authentication, and launchers unpickle the values. The only protection
- * is the address to listen on and the allowed clients. */
+/* Open the standing rendezvous. TCPStore provides no authentication, and launchers
+ * unpickle its values. The only protection is the choice of listening address and allowed
+ * clients. */
 static int open_standing(struct server *server, struct error *err)
 {
     const struct config *config = &server->config;
@@ -324,8 +326,8 @@ static bool is_job_token(void *arg, const char *token)
     return jobs_token_group(arg, token) != NULL;
 }
 
-/* Set the server's URL for agents of jobs: with --advertise's name if given, else with
- * the bound address. */
+/* Set the server's URL for agents of jobs and for hooks: with the name from --advertise
+ * if given, else with the bound address. */
 static void meet_jobs(struct server *server)
 {
     char url[HTTP_URL_MAX], named[HTTP_URL_MAX + 300];
@@ -370,11 +372,12 @@ static int start_http(struct server *server, struct error *err)
     if (!config_is_loopback(&config->address) && config->token_file && !config->tls_cert)
         log_warn("tokens are sent unencrypted: add --tls-cert");
     if (!config->token_file)
-        log_info("accepted names: the server's addresses, localhost, %s; add others with "
-                 "--allow-host",
-                 config->hosts);
+        log_info(
+            "accepted host names: the server's addresses, localhost, %s; add others with "
+            "--allow-host",
+            config->hosts);
     if (!config->web_dir)
-        log_info("no web UI found: set its directory with --web-dir");
+        log_info("the web UI was not found: set its directory with --web-dir");
     server->api.http =
         http_server_create(&server->loop, &http, api_routes(), &server->api, err);
     if (!server->api.http)
@@ -421,7 +424,7 @@ static int run(struct server *server)
     }
     uv_run(&server->loop, UV_RUN_DEFAULT);
     if (uv_loop_close(&server->loop))
-        log_error("handles are still open at exit");
+        log_error("the event loop still has open handles at exit");
     return result;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* digest.c - SHA-256 as text */
+/* digest.c - computes SHA-256 digests as text */
 #include "server/nodes/digest.h"
 
 #include <gnutls/crypto.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* digest.h - SHA-256 as text */
+/* digest.h - computes SHA-256 digests as text */
 #ifndef RINGBENCH_SERVER_NODES_DIGEST_H
 #define RINGBENCH_SERVER_NODES_DIGEST_H
 
@@ -11,11 +11,11 @@
 /* Write the digest of a text: 64 hexadecimal digits and a NUL. */
 void digest_text(const char *text, char out[DIGEST_TEXT_SIZE]);
 
-/* Write the digest of a JSON value; white space and the order of members do not affect
- * it. */
+/* Write the digest of a JSON value. White space and the order of members do not affect
+ * the digest. */
 void digest_json(const json_t *value, char out[DIGEST_TEXT_SIZE]);
 
-/* Compare in constant time. */
+/* Return true if the digests are equal. The comparison takes constant time. */
 bool digest_equal(const char a[DIGEST_TEXT_SIZE], const char b[DIGEST_TEXT_SIZE]);
 
 #endif

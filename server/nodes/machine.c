@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* machine.c - the hardware and software of a run's nodes */
+/* machine.c - describes the hardware and software of a run's nodes */
 #include "server/nodes/machine.h"
 
 #include <jansson.h>
@@ -10,20 +10,21 @@
 #include "common/base/json_util.h"
 
 #define HARDWARE_MAX 1000
-/* A run's document is written at each change of state. If every node is of another kind,
- * kinds beyond this number differ by hardware and versions only. */
+/* Limit the number of system descriptions, since a run's document is written at each
+ * change of state. Beyond this number, kinds of machines differ by hardware and versions
+ * only. */
 #define SYSTEMS_MAX 32
 
-/* ---- facts in an inventory that affect figures and are equal on nodes of one kind ----
- * */
+/* ---- Facts that affect figures and are equal on machines of the same kind ---- */
 
 #define KIND_MAX 256
 #define KINDS_MAX 16
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
-/* ---- devices, grouped by equal properties ---- */
+/* ---- Devices, grouped by equal properties ---- */
 
-/* A part of a device's description: a member, and the text around its value. */
+/* A part of a device's description: the path of a member, and the text around its
+ * value. */
 struct part {
     const char *path, *before, *after;
 };
@@ -39,7 +40,7 @@ static const struct part net_parts[] = {
     {"mtu", ", MTU ", ""},        {"driver", ", ", ""},
 };
 
-/* PCIe link speed is left out, since it drops while the GPU is idle. */
+/* The PCIe link speed is omitted, because it drops while the GPU is idle. */
 static const struct part gpu_parts[] = {
     {"name", " ", ""},
     {"pcie/width", ", PCIe x", ""},
@@ -85,7 +86,7 @@ static void describe(struct buf *out, const json_t *device, const struct part *p
     }
 }
 
-/* Return whether an interface belongs to the machine, not to a container. */
+/* Return true if an interface belongs to the machine, not to a container. */
 static bool is_device(const json_t *device)
 {
     const char *kind = json_get_str(device, "kind", NULL);
@@ -130,7 +131,7 @@ static void set_devices(json_t *system, const json_t *inventory, const char *nam
     json_decref(counts);
 }
 
-/* Set the number of bridges between devices that redirect traffic. */
+/* Set the number of PCIe bridges that redirect traffic between devices (ACS). */
 static void set_redirects(json_t *system, const json_t *inventory)
 {
     json_t *bridges = json_object(), *gpu, *bridge;
@@ -148,7 +149,7 @@ static void set_redirects(json_t *system, const json_t *inventory)
     json_decref(bridges);
 }
 
-/* ---- the rest ---- */
+/* ---- Other facts ---- */
 
 /* Copy an object's members as "NAME.MEMBER". */
 static void set_members(json_t *system, const json_t *inventory, const char *name)
@@ -209,7 +210,7 @@ static const char *device_name(const json_t *devices, size_t i)
     return json_get_str(json_array_get(devices, i), "name", "unknown GPU");
 }
 
-/* Append runs of equal names, as "8 x NVIDIA H100". */
+/* Append the devices, with equal neighbours combined, such as "8 x NVIDIA H100". */
 static void put_devices(const json_t *devices, struct buf *out)
 {
     size_t n = json_array_size(devices), end;

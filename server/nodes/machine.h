@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* machine.h - the hardware and software of a run's nodes, for the run's document: facts
- * that a figure may depend on and that may change while node names stay */
+/* machine.h - describes the hardware and software of a run's nodes for the run's
+ * document: facts that affect figures and can change although the node keeps its name */
 #ifndef RINGBENCH_SERVER_NODES_MACHINE_H
 #define RINGBENCH_SERVER_NODES_MACHINE_H
 
@@ -14,8 +14,8 @@ json_t *machines_json(const struct node *const *nodes, size_t n, const char *ncc
 /* Return one node's {"hardware","versions"}, without names. A new reference. */
 json_t *machine_json(const struct node *node, const char *nccl_lib);
 
-/* Return the GPUs on the node's bus, even those that NCCL cannot use: "8 x NVIDIA H100".
- * A new string; NULL: unknown. */
+/* Return the GPUs on the node's bus, even those that NCCL cannot use, such as "8 x NVIDIA
+ * H100". A new string; NULL if unknown. */
 json_t *machine_gpus_json(const struct node *node);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* neighbours.c - agents that share a machine */
+/* neighbours.c - counts the agents that share a machine */
 #include "server/nodes/neighbours.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "common/base/json_util.h"
 #include "common/base/memory.h"
 
-#define COMPARED_MAX 64 /* per machine */
+#define COMPARED_MAX 64 /* nodes of one run on one machine */
 
 struct place {
     uint64_t key;               /* hash of the node's machine */
@@ -47,14 +47,15 @@ static size_t find(const struct place *places, size_t n, uint64_t key)
     return low;
 }
 
-/* Agents that do not report their CPUs may use all CPUs. */
+/* Return true if two agents share a CPU. An agent that does not report its CPUs may use
+ * all of them. */
 static bool meet(const char *a, const char *b)
 {
     return !cpu_list_is_valid(a) || !cpu_list_is_valid(b) || cpu_lists_meet(a, b);
 }
 
-/* Count a live node if it is on the machine of one of the places. At the start of a case,
- * nearly no node of a large fleet is. */
+/* Count a live node if it is on the machine of one of the places. In a large fleet hardly
+ * any node is, so search by hash first. */
 static void count(const struct node *node, const struct place *places, size_t n,
                   int *counts)
 {
@@ -65,8 +66,9 @@ static void count(const struct node *node, const struct place *places, size_t n,
                 meet(json_get_str(node->inventory, "cpus", ""), places[i].cpus);
 }
 
-/* If this many nodes of a run are on one machine, assume that all share CPUs: comparing
- * them takes quadratic time. Return the number of remaining places, in their order. */
+/* If more than COMPARED_MAX nodes of a run are on one machine, assume that all of them
+ * share CPUs, because comparing them takes quadratic time. Return the number of remaining
+ * places, in their order. */
 static size_t drop_crowds(struct place *places, size_t n, int *counts)
 {
     size_t kept = 0;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* neighbours.h - agents that share a machine
- *
- * They would bind their ranks to the same cores, each counting from the first. The boot
- * id (the inventory's `machine`) is the same in all containers of a machine, so it is
- * seen here, where agents themselves may not see each other. */
+/* neighbours.h - counts the agents that share a machine. Such agents would bind their
+ * ranks to the same cores, since each counts cores from the first. Agents in different
+ * containers may not see each other. The server can detect them, because the boot ID (the
+ * inventory's `machine`) is the same in all containers of a machine. */
 #ifndef RINGBENCH_SERVER_NODES_NEIGHBOURS_H
 #define RINGBENCH_SERVER_NODES_NEIGHBOURS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* node.c - the nodes that agents registered, their commands and what occupies them */
+/* node.c - keeps the registered nodes, their commands and the cases that occupy them */
 #include "server/nodes/node.h"
 
 #include <stdio.h>
@@ -37,7 +37,7 @@ void node_registry_release(struct node_registry *registry)
     memset(registry, 0, sizeof(*registry));
 }
 
-/* Return the index where the name is or would be inserted. */
+/* Return the index of the name, or the index at which it would be inserted. */
 static size_t place_of(const struct node_registry *registry, const char *name)
 {
     size_t low = 0, high = registry->count;
@@ -85,7 +85,7 @@ struct node *node_find_agent(const struct node_registry *registry, const char *a
     return node && node->state == NODE_ALIVE ? node : NULL;
 }
 
-/* Give the node's agent a new id. */
+/* Give the node's agent a new ID. */
 static void rename_agent(struct node_registry *registry, struct node *node)
 {
     if (*node->agent)
@@ -104,7 +104,7 @@ static struct node *add_node(struct node_registry *registry, const char *name)
 
     node->name = memory_text(name, "a node");
     node->commands = json_array();
-    /* Natural order of names: node-2 before node-10. */
+    /* Keep the nodes in natural order of names: node-2 before node-10. */
     memmove(&nodes[at + 1], &nodes[at], (registry->count - at) * sizeof(*nodes));
     nodes[at] = node;
     registry->nodes = nodes;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* node_devices.c - whether a node has the GPUs and NCCL libraries that a run requests */
+/* node_devices.c - checks that a node has the GPUs and NCCL libraries that a run
+ * requests */
 #include "server/nodes/node_devices.h"
 
 #include "common/base/json_util.h"
@@ -15,7 +16,7 @@ static bool has_device(const struct node *node, int64_t index)
     return false;
 }
 
-/* Return whether the node lists the library and can load it. */
+/* Return true if the node lists the library and can load it. */
 static bool has_library(const struct node *node, const char *path, struct buf *refused)
 {
     const json_t *list = json_object_get(node_backend(node, "nccl"), "libraries");
@@ -65,7 +66,7 @@ long node_devices(const struct node *node, const struct run_spec *spec, long off
     if (!spec->devices)
         return offered;
     if (!list)
-        buf_printf(refused, "; devices names none of %s", node->name);
+        buf_printf(refused, "; devices lists no GPU of %s", node->name);
     for (size_t i = 0; i < json_array_size(list); i++) {
         int64_t index = json_integer_value(json_array_get(list, i));
 

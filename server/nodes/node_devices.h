@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* node_devices.h - whether a node has the GPUs and NCCL libraries that a run requests */
+/* node_devices.h - checks that a node has the GPUs and NCCL libraries that a run
+ * requests */
 #ifndef RINGBENCH_SERVER_NODES_NODE_DEVICES_H
 #define RINGBENCH_SERVER_NODES_NODE_DEVICES_H
 
@@ -9,15 +10,16 @@
 #include "common/spec/run_spec.h"
 #include "server/nodes/node.h"
 
-/* Return whether the run requests certain GPUs or NCCL libraries. */
+/* Return true if the run requests certain GPUs or NCCL libraries. */
 bool node_devices_matter(const struct run_spec *spec);
 
-/* Return how many of the node's `offered` GPUs the run can use; 0 after stating the
- * reason. */
+/* Return the number of the node's `offered` GPUs that the run can use, or 0 after
+ * appending the reason to *refused. */
 long node_devices(const struct node *node, const struct run_spec *spec, long offered,
                   struct buf *refused);
 
-/* Return the number of the device for the node's local rank k; -1: the k-th device. */
+/* Return the index of the GPU for local rank k of the node; -1 if the spec does not set
+ * it. */
 int node_device_of(const struct run_spec *spec, const char *node, int k);
 
 #endif

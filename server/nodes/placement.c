@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* placement.c - the choice of nodes for a queued run */
+/* placement.c - chooses nodes for a queued run */
 #include "server/nodes/placement.h"
 
 #include <stdbool.h>
@@ -24,12 +24,13 @@
 struct candidate {
     struct node *node;
     bool is_free;
-    const struct reservation *kept; /* the only obstacle, or NULL */
-    long ranks;                     /* the run's ranks on the node */
+    const struct reservation
+        *kept;  /* the reservation that is the only obstacle, or NULL */
+    long ranks; /* number of the run's ranks on the node */
 };
 
-/* Return whether the run's selector, apart from its names, matches the node. A node from
- * a launcher is exclusive to its run, by the group that the server gave both. */
+/* Return true if the run's selector matches the node; names are not checked. A node from
+ * a launcher belongs to one run: the server gave the same group to both. */
 static bool is_selected(const struct run_spec *spec, const struct node *node)
 {
     if (spec->nodes.group &&
@@ -76,7 +77,7 @@ static void set_free(struct candidate *candidate, const struct run_spec *spec,
         is_unused && !candidate->is_free && reservation->run ? reservation : NULL;
 }
 
-/* Return the number of nodes that suffices. */
+/* Return the number of nodes that the run needs at least. */
 static size_t least_nodes(const struct run_spec *spec)
 {
     if (spec->nodes.names)
@@ -93,8 +94,8 @@ static size_t most_nodes(const struct run_spec *spec)
     return spec->nodes.max ? (size_t)spec->nodes.max : SIZE_MAX;
 }
 
-/* ringbench-sim simulates its nodes with all their ranks in one process, so a real node's
- * ranks cannot join them. */
+/* A run uses either simulated or real nodes. ringbench-sim simulates its nodes and their
+ * ranks in one process, so ranks on real nodes cannot join them. */
 enum nodes_kind { NODES_ANY, NODES_SIMULATED, NODES_REAL };
 
 static bool is_of_kind(const struct node *node, enum nodes_kind kind)
@@ -104,17 +105,19 @@ static bool is_of_kind(const struct node *node, enum nodes_kind kind)
     return kind == NODES_ANY || is_simulated == (kind == NODES_SIMULATED);
 }
 
-/* ---- Reasons for which nodes are excluded, each listed once for all its nodes ---- */
+/* ---- Reasons for excluding nodes, each listed once for all its nodes ---- */
 
 #define REFUSALS_MAX 8
 
-/* Initialize with zeros, except for the text, which has its own init and release. */
+/* The reasons for excluding nodes. Initialize with zeros, except for `text`, which has
+ * functions for init and release. */
 struct refusals {
-    struct buf text; /* "; NAME: why" for each reason; checks of nodes append here */
+    struct buf
+        text; /* "; NAME: why" for each reason; checks of nodes append to this text */
     struct {
-        const char *node; /* the first node with the reason, borrowed */
+        const char *node; /* name of the first node with the reason, borrowed */
         size_t at;        /* offset of the reason in the text */
-        size_t more;      /* further nodes with the reason */
+        size_t more;      /* number of further nodes with the reason */
     } items[REFUSALS_MAX];
     size_t n;
 };
@@ -139,8 +142,8 @@ static bool has_why(const struct refusals *refusals, size_t i, const char *why,
            memcmp(refusals->text.data + at, why, len) == 0;
 }
 
-/* Attribute the text after `before` to this node, and remove it if an earlier node has
- * the same reason. */
+/* Attribute the text after `before` to this node. If an earlier node has the same reason,
+ * remove the text and count the node there. */
 static void refusals_fold(struct refusals *refusals, const char *node, size_t before)
 {
     struct buf *text = &refusals->text;
@@ -149,7 +152,7 @@ static void refusals_fold(struct refusals *refusals, const char *node, size_t be
     if (text->len <= at)
         return;
     len = text->len - at;
-    text->len = before; /* so that the last reason ends here */
+    text->len = before; /* the last reason in `items` ends here */
     for (size_t i = 0; i < refusals->n; i++) {
         if (has_why(refusals, i, text->data + at, len)) {
             refusals->items[i].more++;
@@ -170,7 +173,7 @@ static void refusals_clear(struct refusals *refusals)
     refusals->n = 0;
 }
 
-/* Append "; NAME and 7 more: why; ...". */
+/* Append the reasons in the form "; NAME and 7 more: why; ...". */
 static void refusals_append(const struct refusals *refusals, struct buf *out)
 {
     const char *text = refusals->text.data;
@@ -189,13 +192,13 @@ static void refusals_append(const struct refusals *refusals, struct buf *out)
 struct choice {
     const struct run_spec *spec;
     const struct node_registry *registry;
-    const struct reservation *reserved; /* of the registry's nodes, or NULL */
+    const struct reservation *reserved; /* one for each node of the registry, or NULL */
     struct candidate *out;              /* room for every node */
-    struct refusals *refused;           /* why selected nodes are excluded */
+    struct refusals *refused;           /* the reasons for excluding selected nodes */
     enum nodes_kind kind;
 };
 
-/* Return whether node i is a candidate on the backend; it then becomes the n-th. */
+/* Return true if node i is a candidate on the backend, and store it as candidate n. */
 static bool consider(const struct choice *choice, const char *backend, size_t i, size_t n)
 {
     struct node *node = choice->registry->nodes[i];
@@ -207,14 +210,14 @@ static bool consider(const struct choice *choice, const char *backend, size_t i,
         return false;
     if (choice->spec->avoid_suspects &&
         json_object_get(choice->registry->suspects, node->name))
-        buf_printf(refused, "; %s: is suspected to be slow", node->name);
+        buf_printf(refused, "; %s: suspected to be slow", node->name);
     else if (is_of_kind(node, choice->kind))
         ranks = ranks_on(choice->spec, node, backend, refused);
     else
         buf_printf(refused,
                    choice->kind == NODES_REAL
-                       ? "; %s: is simulated, and real nodes are not placed with it"
-                       : "; %s: is real, and simulated nodes are not placed with it",
+                       ? "; %s: simulated (a run cannot combine simulated and real nodes)"
+                       : "; %s: real (a run cannot combine simulated and real nodes)",
                    node->name);
     refusals_fold(choice->refused, node->name, before);
     if (ranks == 0)
@@ -227,8 +230,8 @@ static bool consider(const struct choice *choice, const char *backend, size_t i,
 }
 
 /* Collect live nodes that match the selector and offer enough ranks on the backend, in
- * the order of the selector's names or the registry. Stop when `enough` of them are free.
- * */
+ * the order of the selector's names or the registry. Stop once `enough` candidates are
+ * free. */
 static size_t collect(const struct choice *choice, const char *backend, size_t enough)
 {
     const struct node_registry *registry = choice->registry;
@@ -245,7 +248,7 @@ static size_t collect(const struct choice *choice, const char *backend, size_t e
     return n;
 }
 
-/* List the requested names that are not among the candidates. */
+/* List the requested nodes that are unknown, lost or gone. */
 static void list_missing(const struct run_spec *spec,
                          const struct node_registry *registry, struct buf *out)
 {
@@ -292,7 +295,8 @@ static void explain_unknown(const struct run_spec *spec,
     buf_release(&text);
 }
 
-/* Name the features that the nodes' workers do not support. */
+/* Return true if the nodes' workers support the run's collectives, types and reductions.
+ * Otherwise set the reason, which names the unsupported feature. */
 static bool is_supported(const struct run_spec *spec, const char *backend,
                          struct placement *placement)
 {
@@ -317,12 +321,12 @@ static bool is_supported(const struct run_spec *spec, const char *backend,
     }
     if (!is_fine)
         snprintf(placement->reason, sizeof(placement->reason),
-                 "the %s backend on %s does not do %s (%s)", backend, node->name, name,
-                 list);
+                 "the %s backend on %s does not support %s (%s)", backend, node->name,
+                 name, list);
     return is_fine;
 }
 
-/* Return whether the groups of ranks include the root and do not exceed the traffic
+/* Return true if the groups of ranks include the root and do not exceed the traffic
  * matrix. If nodes measure in groups, the smallest group counts. */
 static bool fits_groups(const struct run_spec *spec, struct placement *placement)
 {
@@ -338,8 +342,8 @@ static bool fits_groups(const struct run_spec *spec, struct placement *placement
     split_release(&groups);
     if (spec->traffic.matrix && most > spec->traffic.n) {
         snprintf(placement->reason, sizeof(placement->reason),
-                 "the traffic matrix has %d ranks, but the run has %ld", spec->traffic.n,
-                 most);
+                 "the traffic matrix is for %d ranks, but the run has %ld",
+                 spec->traffic.n, most);
         return false;
     }
     for (size_t i = 0; i < spec->n_collectives; i++)
@@ -365,18 +369,19 @@ static void explain_busy(const struct candidate *candidates, size_t n, size_t fr
         kept += candidates[i].kept ? 1 : 0;
     }
     if (first)
-        snprintf(why, sizeof(why),
-                 "%zu idle %s kept for run %s, which is served first and waits for %zu "
-                 "nodes%s%.19s%s",
-                 kept, kept == 1 ? "one is" : "ones are", first->run, first->least,
-                 first->until_ms ? ", until " : "",
-                 first->until_ms ? clock_format_ms(first->until_ms, time) : "",
-                 first->until_ms ? "Z" : "");
+        snprintf(
+            why, sizeof(why),
+            "%zu idle %s reserved for run %s, which is served first and waits for %zu "
+            "nodes%s%.19s%s",
+            kept, kept == 1 ? "node is" : "nodes are", first->run, first->least,
+            first->until_ms ? ", until " : "",
+            first->until_ms ? clock_format_ms(first->until_ms, time) : "",
+            first->until_ms ? "Z" : "");
     snprintf(placement->reason, sizeof(placement->reason),
              "%zu of %zu nodes are free; %s", free_nodes, placement->least, why);
 }
 
-/* Take free candidates for the run; if there are too few, record all usable nodes. */
+/* Choose free candidates for the run. If there are too few, record all usable nodes. */
 static void take(const struct run_spec *spec, const char *backend,
                  const struct candidate *candidates, size_t n,
                  struct placement *placement)
@@ -411,7 +416,8 @@ static void take(const struct run_spec *spec, const char *backend,
         placement->outcome = PLACEMENT_IMPOSSIBLE;
 }
 
-/* "auto" means GPUs if all nodes that the run may get have them. */
+/* Return the run's backend. "auto" selects nccl if all nodes that the run may get have
+ * GPUs. */
 static const char *choose_backend(const struct choice *choice)
 {
     const struct run_spec *spec = choice->spec;
@@ -434,7 +440,7 @@ static const char *choose_backend(const struct choice *choice)
 }
 
 /* Collect nodes of one kind: simulated nodes if there are enough, else real ones. If
- * neither suffice, take the kind with more nodes. */
+ * there are too few of both, collect the kind with more nodes. */
 static size_t collect_one_kind(struct choice *choice, const char *backend, size_t enough)
 {
     size_t simulated, real;
@@ -475,7 +481,7 @@ void placement_choose(const struct run_spec *spec, const struct node_registry *r
 {
     struct refusals refused = {.n = 0};
     struct choice choice = {spec, registry, reserved, NULL, &refused, NODES_ANY};
-    size_t most = registry->count + 1; /* a run's names are distinct */
+    size_t most = registry->count + 1; /* the selector's names are distinct */
 
     memset(placement, 0, sizeof(*placement));
     choice.out = memory_zeroed(most, sizeof(*choice.out), "a placement");
@@ -534,7 +540,8 @@ bool placement_knows_backend(const struct node_registry *registry,
         if (node_backend(registry->nodes[i], spec->backend))
             return true;
     problems_add(problems, "/backend",
-                 "no node has the backend %s. Every node can have nccl, host and sim",
+                 "no node offers the backend %s. The backends nccl, host and sim need no "
+                 "registration",
                  spec->backend);
     return false;
 }

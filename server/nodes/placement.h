@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* placement.h - the choice of nodes for a queued run */
+/* placement.h - chooses nodes for a queued run */
 #ifndef RINGBENCH_SERVER_NODES_PLACEMENT_H
 #define RINGBENCH_SERVER_NODES_PLACEMENT_H
 
@@ -24,17 +24,17 @@ struct placement {
     struct node **nodes; /* READY: chosen, in rank order; else: all usable nodes */
     long *ranks;         /* READY: ranks per node */
     size_t n_nodes;
-    size_t least;     /* number of nodes that suffices */
+    size_t least;     /* number of nodes that the run needs at least */
     char reason[512]; /* when not READY */
 };
 
-/* A node that is reserved for a run with precedence. */
+/* The reservation of a node for a run that is served earlier. */
 struct reservation {
     bool is_kept;
-    const char
-        *run;     /* one that waits for more nodes; NULL: one that has all (borrowed) */
-    size_t least; /* nodes that it waits for */
-    int64_t until_ms; /* when the wait ends, by the wall clock; 0: never */
+    const char *run;  /* ID of a run that waits for more nodes (borrowed); NULL: the run
+                         has all its nodes */
+    size_t least;     /* number of nodes that the run waits for */
+    int64_t until_ms; /* end of the run's wait, wall clock; 0: no limit */
 };
 
 /* Choose nodes for `spec`. reserved[i] belongs to registry->nodes[i]; NULL: ignore
@@ -42,12 +42,13 @@ struct reservation {
 void placement_choose(const struct run_spec *spec, const struct node_registry *registry,
                       const struct reservation *reserved, struct placement *placement);
 
-/* Return whether both specs request the same nodes, so that placement_choose() gives both
- * the same result while these are missing or busy. */
+/* Return true if both specs request the same nodes. While these are missing or busy,
+ * placement_choose() gives both specs the same result. */
 bool placement_is_alike(const struct run_spec *a, const struct run_spec *b);
 
-/* Return whether ringbench or some node has the run's backend, or a launcher has yet to
- * get the nodes. Return false after adding to *problems. */
+/* Return true if the run's backend is a usual one or is offered by a node, or if a
+ * launcher must first start the nodes. Otherwise add the error to *problems and return
+ * false. */
 bool placement_knows_backend(const struct node_registry *registry,
                              const struct run_spec *spec, struct problems *problems);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* preflight_nodes.c - preflight checks of registered nodes */
+/* preflight_nodes.c - runs preflight checks on registered nodes */
 #include "server/nodes/preflight_nodes.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* programs.c - the programs that nodes offer */
+/* programs.c - lists the programs that nodes offer, and checks runs against them */
 #include "server/nodes/programs.h"
 
 #include <string.h>
@@ -21,12 +21,14 @@ static void say_unknown(const struct node *node, const char *name, struct buf *w
 {
     json_t *list = programs_of(node);
 
-    buf_printf(why, "; %s: offers no program '%s', but ", node->name, name);
+    buf_printf(why,
+               "; %s: does not offer the program '%s'. Offered programs: ", node->name,
+               name);
     for (size_t i = 0; i < json_array_size(list); i++)
         buf_printf(why, "%s%s", i ? ", " : "",
                    json_get_str(json_array_get(list, i), "name", "?"));
     if (json_array_size(list) == 0)
-        buf_append_str(why, "none at all");
+        buf_append_str(why, "none");
 }
 
 static bool args_fit(json_t *program, const struct run_spec *spec,
@@ -52,7 +54,8 @@ static void say_problems(const struct node *node, const struct problems *problem
     }
 }
 
-/* Return the number of GPUs, or without GPUs the ranks on the host backend. */
+/* Return the number of the node's GPUs, or, without GPUs, its ranks on the host
+ * backend. */
 static long ranks_offered(const struct node *node)
 {
     long gpus = node_offers(node, "nccl", NULL);
@@ -104,7 +107,8 @@ bool program_args_fit(const struct node_registry *registry, const struct run_spe
 
         if (!program)
             continue;
-        /* Any node's faults will do: they usually agree. */
+        /* Report the errors from the last node only, because the nodes' errors usually
+         * agree. */
         problems_release(&all);
         problems_init(&all);
         any = true;
@@ -120,7 +124,7 @@ bool program_args_fit(const struct node_registry *registry, const struct run_spe
     return fit || !any;
 }
 
-/* Return whether the entry without its "nodes" equals this declaration. */
+/* Return true if the entry without its "nodes" equals this declaration. */
 static bool is_same(json_t *entry, json_t *program)
 {
     const char *key;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* programs.h - the programs that nodes offer (docs/reference/programs.md), and checks of
- * a run against them */
+/* programs.h - lists the programs that nodes offer (docs/reference/programs.md), and
+ * checks runs against them */
 #ifndef RINGBENCH_SERVER_NODES_PROGRAMS_H
 #define RINGBENCH_SERVER_NODES_PROGRAMS_H
 
@@ -15,13 +15,14 @@
  * the program is not offered, or its arguments or ranks_per_node are invalid. */
 long program_ranks(const struct node *node, const struct run_spec *spec, struct buf *why);
 
-/* Return whether some live node accepts the run's arguments, or no node offers the
- * program yet. Return false after adding an offering node's faults to *problems. */
+/* Return true if a live node accepts the run's arguments, or if no live node offers the
+ * program. Otherwise add the errors from a node that offers it to *problems and return
+ * false. */
 bool program_args_fit(const struct node_registry *registry, const struct run_spec *spec,
                       struct problems *problems);
 
-/* Return the programs that live nodes offer as a new array: an entry per name and
- * declaration, with its nodes' names. */
+/* Return the programs that live nodes offer as a new array, with one entry for each
+ * distinct declaration. Each entry lists the names of its nodes. */
 json_t *programs_json(const struct node_registry *registry);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_groups.c - the communicators that a run's ranks form */
+/* run_groups.c - derives the communicators that a run's ranks form */
 #include "server/nodes/run_groups.h"
 
 #include <stdlib.h>
@@ -40,6 +40,6 @@ size_t run_groups_rows(const struct run_spec *spec, const struct split_groups *g
     struct series_plan plan;
 
     run_groups_plan(spec, groups, &plan);
-    /* Only the program knows its number of figures. */
+    /* The number of figures that a program prints is unknown. */
     return spec->program.name ? 0 : series_rows(&plan);
 }

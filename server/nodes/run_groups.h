@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_groups.h - the communicators that a run's ranks form */
+/* run_groups.h - derives the communicators that a run's ranks form */
 #ifndef RINGBENCH_SERVER_NODES_RUN_GROUPS_H
 #define RINGBENCH_SERVER_NODES_RUN_GROUPS_H
 
@@ -9,12 +9,13 @@
 #include "common/spec/series.h"
 #include "common/spec/split.h"
 
-/* Form groups by the run's split. ranks: the number on each node, in the nodes' order.
- * Release the groups with split_release(). */
+/* Form groups by the run's split. ranks: number of ranks on each node, in the order of
+ * nodes. Release the groups with split_release(). */
 void run_groups_form(const struct run_spec *spec, const long *ranks, size_t n_nodes,
                      struct split_groups *out);
 
-/* Return the values that one case's rows combine; arrays are borrowed from the spec. */
+/* Set *out to the values that the rows of one case combine; arrays are borrowed from the
+ * spec. */
 void run_groups_plan(const struct run_spec *spec, const struct split_groups *groups,
                      struct series_plan *out);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* unmatched.c - which filters of a run match no node, and the values that exist */
+/* unmatched.c - explains which filters of a run match no node, and lists the existing
+ * values */
 #include "server/nodes/unmatched.h"
 
 #include <stdbool.h>
@@ -47,8 +48,8 @@ static void put_tally(const struct tally *tally, struct buf *out)
         buf_append_str(out, " and more");
 }
 
-/* Count the groups of live nodes (key NULL), or their values of a label. Return whether
- * one equals `wanted`. */
+/* Count the groups of live nodes (key NULL), or their values of a label. Return true if a
+ * group or value equals `wanted`. */
 static bool count_values(const struct node_registry *registry, const char *key,
                          const char *wanted, struct tally *tally)
 {
@@ -78,7 +79,7 @@ static void put_keys(const struct node_registry *registry, struct buf *out)
         json_object_foreach (registry->nodes[i]->labels, key, value)
             count(&tally, key);
     }
-    buf_append_str(out, tally.n ? ", labels are: " : ", nor any other label");
+    buf_append_str(out, tally.n ? ", existing labels: " : ", and no node has any label");
     put_tally(&tally, out);
 }
 
@@ -91,7 +92,7 @@ static void explain_label(const struct node_registry *registry, const char *key,
         return;
     buf_printf(out, "; no node has the label %.*s=%.*s", NAMED(key), NAMED(wanted));
     if (tally.n > 0) {
-        buf_printf(out, ", label %.*s has: ", NAMED(key));
+        buf_printf(out, ", existing values of %.*s: ", NAMED(key));
         put_tally(&tally, out);
     } else {
         put_keys(registry, out);
@@ -103,7 +104,7 @@ static void put_all(const struct run_spec *spec, struct buf *out)
     const char *key;
     json_t *wanted;
 
-    buf_append_str(out, "; no node has all of this:");
+    buf_append_str(out, "; no node matches all filters:");
     if (spec->nodes.group)
         buf_printf(out, " group '%.*s'", NAMED(spec->nodes.group));
     json_object_foreach (spec->nodes.labels, key, wanted)
@@ -121,8 +122,8 @@ void unmatched_explain(const struct run_spec *spec, const struct node_registry *
     json_t *wanted;
 
     if (spec->nodes.group && !count_values(registry, NULL, spec->nodes.group, &tally)) {
-        buf_printf(
-            out, "; no node is in group '%.*s', groups are: ", NAMED(spec->nodes.group));
+        buf_printf(out, "; no node is in group '%.*s', existing groups: ",
+                   NAMED(spec->nodes.group));
         put_tally(&tally, out);
         if (tally.n == 0)
             buf_append_str(out, "none");
@@ -161,6 +162,6 @@ void unmatched_explain_launched(const struct run_spec *spec,
     }
     if (tally.n == 0)
         return;
-    buf_append_str(out, "; nodes that a run got by `launch` serve no other run: ");
+    buf_append_str(out, "; nodes that were launched for one run serve no other run: ");
     put_tally(&tally, out);
 }

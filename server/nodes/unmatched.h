@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* unmatched.h - which filters of a run match no node, and the values that exist */
+/* unmatched.h - explains which filters of a run match no node, and lists the existing
+ * values */
 #ifndef RINGBENCH_SERVER_NODES_UNMATCHED_H
 #define RINGBENCH_SERVER_NODES_UNMATCHED_H
 
@@ -7,9 +8,10 @@
 #include "common/spec/run_spec.h"
 #include "server/nodes/node.h"
 
-/* Explain why a spec's selector matches no live node. Append a clause that begins with ";
- * " for each filter (nodes.group, each of nodes.labels) that matches none, with the
- * existing values. If each filter matches some nodes, say that no node matches all. */
+/* Explain why a spec's selector matches no live node. For each filter (nodes.group, each
+ * of nodes.labels) without a match, append a clause that begins with "; " and lists the
+ * existing values. If each filter matches some nodes, append that no node matches all
+ * filters. */
 void unmatched_explain(const struct run_spec *spec, const struct node_registry *registry,
                        struct buf *out);
 

@@ -134,7 +134,7 @@ describe('check', { concurrency: 4 }, () => {
     await server.event(both.id, (event) => event.state === 'queued' && event.reason);
     const kept = await call(t, server, ['check', '--nodes', 'idle', '--backend', 'sim']);
     assert.equal(kept.code, 2, kept.out);
-    assert.ok(kept.out.startsWith(`${unstarted}1 idle one is kept for run ${both.id}`), kept.out);
+    assert.ok(kept.out.startsWith(`${unstarted}1 idle node is reserved for run ${both.id}`), kept.out);
     await server.request('POST', `/api/v1/runs/${other.id}/cancel`);
   });
 

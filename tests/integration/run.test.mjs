@@ -417,7 +417,7 @@ describe('runs', { concurrency: 4 }, () => {
     const { placement } = (
       await server.request('POST', '/api/v1/runs/validate', { body: '{"nodes":{"count":2}}' })
     ).json;
-    assert.match(placement.reason, new RegExp(`kept for run ${wide.id}, .*until ${until}`));
+    assert.match(placement.reason, new RegExp(`reserved for run ${wide.id}, .*until ${until}`));
     await server.request('POST', `/api/v1/runs/${wide.id}/cancel`);
     assert.equal((await server.runEnds(narrow.id)).state, 'completed');
   });

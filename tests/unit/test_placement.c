@@ -92,14 +92,14 @@ static const struct expectation expectations[] = {
     {"{\"nodes\":{\"group\":\"gg\"}}", PLACEMENT_UNKNOWN, NULL, NULL,
      "0 1 'gg'; 'gg', gpu (2), cpu (3)"},
     {"{\"nodes\":{\"labels\":{\"group\":\"tpu\"}}}", PLACEMENT_UNKNOWN, NULL, NULL,
-     "0 of 1 nodes are available; no node has the label group=tpu, label group has: gpu "
-     "(2), cpu (3)"},
+     "0 of 1 nodes are available; no node has the label group=tpu, existing values of "
+     "group: gpu (2), cpu (3)"},
     {"{\"nodes\":{\"group\":\"x\",\"labels\":{\"rack\":\"r7\"}}}", PLACEMENT_UNKNOWN,
      NULL, NULL,
-     "no node is in group 'x', groups are: gpu (2), cpu (3); rack=r7, labels are: "
-     "group (5)"},
+     "no node is in group 'x', existing groups: gpu (2), cpu (3); rack=r7, existing "
+     "labels: group (5)"},
     {"{\"nodes\":{\"group\":\"cpu\",\"labels\":{\"group\":\"gpu\"}}}", PLACEMENT_UNKNOWN,
-     NULL, NULL, "; no node has all of this: group 'cpu' group=gpu"},
+     NULL, NULL, "; no node matches all filters: group 'cpu' group=gpu"},
     {"{\"nodes\":{\"group\":\"gpu\",\"names\":[\"n1\"]}}", PLACEMENT_UNKNOWN, NULL, NULL,
      "'gpu' one of the names"},
     {"{\"nodes\":{\"min\":2,\"max\":3}}", PLACEMENT_READY, "g1:4 g2:4", "nccl", NULL},
@@ -108,7 +108,7 @@ static const struct expectation expectations[] = {
     {"{\"ranks_per_node\":64,\"nodes\":{\"names\":[\"n1\"]}}", PLACEMENT_UNKNOWN, NULL,
      NULL, "n1: 2 host 64"},
     {"{\"collectives\":[\"alltoall\"],\"nodes\":{\"names\":[\"n1\"]}}",
-     PLACEMENT_IMPOSSIBLE, NULL, NULL, "does not do alltoall (collectives)"},
+     PLACEMENT_IMPOSSIBLE, NULL, NULL, "does not support alltoall (collectives)"},
     {"{\"dtypes\":[\"int8\"],\"nodes\":{\"names\":[\"n1\"]}}", PLACEMENT_IMPOSSIBLE, NULL,
      NULL, "int8 (dtypes)"},
     {"{\"redops\":[\"prod\"],\"nodes\":{\"names\":[\"n1\"]}}", PLACEMENT_IMPOSSIBLE, NULL,
@@ -167,7 +167,7 @@ TEST(a_filter_lists_some_of_very_many_values)
         "g07 (1) and more"};
     static const struct expectation none = {
         "{\"nodes\":{\"group\":\"no\",\"labels\":{\"a\":\"b\"}}}", PLACEMENT_UNKNOWN,
-        NULL, NULL, "'no', none; a=b, nor any other label"};
+        NULL, NULL, "'no', none; a=b, and no node has any label"};
     struct node_registry registry = {0};
 
     check(&none, &registry);
@@ -192,8 +192,8 @@ TEST(nodes_of_jobs_serve_their_own_runs_only)
                                           {"n1", "cpu", "2", ""}};
     static const struct expectation expected[] = {
         {"{\"nodes\":{\"count\":2}}", PLACEMENT_UNKNOWN, NULL, NULL,
-         "1 of 2 nodes are available; nodes that a run got by `launch` serve no other "
-         "run: job-1 (2), job-2 (1)"},
+         "1 of 2 nodes are available; nodes that were launched for one run serve no "
+         "other run: job-1 (2), job-2 (1)"},
         {"{\"nodes\":{\"labels\":{\"group\":\"job-2\"}}}", PLACEMENT_UNKNOWN, NULL, NULL,
          ": job-2 (1)"},
         {"{\"nodes\":{\"group\":\"job-2\"}}", PLACEMENT_UNKNOWN, NULL, NULL,
@@ -230,10 +230,10 @@ TEST(simulated_and_real_nodes_are_never_placed_together)
         {"{\"backend\":\"sim\",\"nodes\":{\"names\":[\"r1\",\"r2\"]}}", PLACEMENT_READY,
          "r1:2 r2:2", "sim", NULL},
         {"{\"backend\":\"sim\",\"nodes\":{\"count\":4}}", PLACEMENT_UNKNOWN, NULL, NULL,
-         "3 of 4 nodes are available; s1 and 1 more: is simulated, and real nodes are "
-         "not placed with it"},
+         "3 of 4 nodes are available; s1 and 1 more: simulated (a run cannot combine "
+         "simulated and real nodes)"},
         {"{\"backend\":\"sim\",\"nodes\":{\"names\":[\"s1\",\"r1\",\"s2\"]}}",
-         PLACEMENT_UNKNOWN, NULL, NULL, "2 of 3 nodes are available; r1: is real"},
+         PLACEMENT_UNKNOWN, NULL, NULL, "2 of 3 nodes are available; r1: real"},
     };
     struct node_registry registry = {0};
 

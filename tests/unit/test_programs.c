@@ -79,9 +79,9 @@ TEST_WITH(setup, teardown, places_programs_where_they_are_offered)
         {"{\"program\":{\"name\":\"p\"},\"ranks_per_node\":2}", "a:2 b:2 c:2", NULL},
         {"{\"program\":{\"name\":\"q\"},\"ranks_per_node\":4}", "g:4", NULL},
         {"{\"program\":{\"name\":\"x\"},\"nodes\":{\"names\":[\"a\"]}}", "",
-         "a: offers no program 'x', but p, q"},
+         "a: does not offer the program 'x'. Offered programs: p, q"},
         {"{\"program\":{\"name\":\"x\"},\"nodes\":{\"names\":[\"none\"]}}", "",
-         "none: offers no program 'x', but none at all"},
+         "none: does not offer the program 'x'. Offered programs: none"},
         {"{\"program\":{\"name\":\"p\",\"args\":{\"n\":20}},"
          "\"nodes\":{\"names\":[\"a\"]}}",
          "", "a: /program/args/n must be at most 5, not 20"},
