@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rendezvous.c - TCPStore servers on the uv loop, one per case with its own port */
+/* rendezvous.c - runs TCPStore servers on the uv loop: one for each case, on a port of
+ * its own */
 #include "server/rendezvous/rendezvous.h"
 
 #include <errno.h>
@@ -20,7 +21,7 @@
 #define ACCEPT_BACKOFF_MS 100
 #define STANDING_NAME "standing"
 #define STANDING_MAX_KEYS 262144
-/* Sweeps for expired keys per time to live; there is at least one per minute. */
+/* Number of sweeps for expired keys per time to live, but at least one sweep a minute. */
 #define SWEEPS_PER_TTL 20
 #define SWEEP_MAX_MS 60000
 
@@ -29,13 +30,13 @@ struct rendezvous_store {
     LIST_ENTRY(rendezvous_store) link;
     struct rendezvous *rendezvous;
     char *name;
-    char secret[ID_UUID_LENGTH + 1]; /* "" for the standing store */
+    char secret[ID_UUID_LENGTH + 1]; /* "" in the standing store */
     uv_poll_t listener;
-    uv_timer_t sweep; /* for the standing store */
+    uv_timer_t sweep; /* used by the standing store only */
     int fd, port;
     bool is_standing;
     long ttl_s;
-    size_t handles; /* open handles */
+    size_t handles; /* number of open handles */
     struct peer_set allowed;
 };
 
@@ -44,7 +45,8 @@ struct rendezvous {
     struct rendezvous_config config;
     int next_port;
     LIST_HEAD(, rendezvous_store) stores;
-    size_t open; /* count: the timer, and stores that are not freed */
+    size_t open; /* reference count: 1 for the timer, and 1 for each store that is not
+                    freed */
     uv_timer_t backoff;
     struct rendezvous_counters counters;
     void (*closed)(void *arg);
@@ -105,7 +107,8 @@ static void on_backoff(uv_timer_t *timer)
         uv_poll_start(&store->listener, UV_READABLE, on_connection);
 }
 
-/* The process has no free descriptor: leave connections in the backlog for a while. */
+/* The process ran out of descriptors or memory: leave connections in the backlog for a
+ * while. */
 static void back_off(struct rendezvous_store *store, int errnum)
 {
     struct rendezvous *rendezvous = store->rendezvous;
@@ -157,13 +160,13 @@ static void on_connection(uv_poll_t *listener, int status, int events)
             back_off(store, errno);
             return;
         }
-        /* Other errors concern one connection, which is gone. */
+        /* Other errors concern a single connection, which is closed already. */
     }
 }
 
 /* ---- Listening ---- */
 
-/* Accepted sockets inherit these from the listener, which saves three calls per
+/* Set options on the listener. Accepted sockets inherit them, which saves three calls per
  * socket. */
 static void set_options(int fd)
 {
@@ -176,7 +179,8 @@ static void set_options(int fd)
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof(idle_s));
 }
 
-/* A listening socket on the address and port (0: any free one), or -1 with errno. */
+/* Return a listening socket on the address and port (0: any free port), or -1 with
+ * errno. */
 static int listen_on(struct sockaddr_storage address, int port)
 {
     bool is_ipv6 = address.ss_family == AF_INET6;
@@ -212,8 +216,8 @@ static int bound_port(int fd)
     return (int)peer.port;
 }
 
-/* Ports are used in turn, so that a late client of a closed store does not reach the next
- * store. */
+/* Listen on the next free port of the range. Ports are used in rotation, so that a late
+ * client of a closed store does not reach the next store. */
 static int listen_in_range(struct rendezvous *rendezvous, struct error *err)
 {
     const struct rendezvous_config *config = &rendezvous->config;
@@ -262,8 +266,8 @@ static void own_handle(struct rendezvous_store *store, uv_handle_t *handle)
     store->handles++;
 }
 
-/* Serve on the listening socket fd; -1: there is none, and *err is set. Takes fd and
- * *allowed, also on failure. */
+/* Open a store on the listening socket fd. fd -1: the caller failed to listen and has set
+ * *err. Takes fd and *allowed, even on failure. */
 static struct rendezvous_store *store_open(struct rendezvous *rendezvous,
                                            const char *name, int fd,
                                            const struct tcpstore_limits *limits,
@@ -330,7 +334,8 @@ struct rendezvous_store *rendezvous_open(struct rendezvous *rendezvous, const ch
 
 /* ---- The standing store ---- */
 
-/* The time between sweeps, by which a key's use may be dated too early. */
+/* Return the time between sweeps. The recorded use of a key can be too early by this
+ * time. */
 static uint64_t sweep_ms(long ttl_s)
 {
     uint64_t ms = (uint64_t)ttl_s * 1000 / SWEEPS_PER_TTL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rendezvous.h - TCPStore servers on the uv loop: one per case with its own port, and
- * optionally a standing one */
+/* rendezvous.h - runs TCPStore servers on the uv loop: one for each case, on a port of
+ * its own, and optionally a standing store */
 #ifndef RINGBENCH_SERVER_RENDEZVOUS_RENDEZVOUS_H
 #define RINGBENCH_SERVER_RENDEZVOUS_RENDEZVOUS_H
 
@@ -17,11 +17,12 @@ struct rendezvous;       /* the port range and all open stores */
 struct rendezvous_store; /* one TCPStore */
 
 struct rendezvous_config {
-    struct sockaddr_storage listen; /* for the cases' stores; its port is ignored */
-    int port_low, port_high;        /* 0, 0: any free port */
-    size_t max_keys;                /* per store; 0: 65536 */
-    size_t max_bytes;               /* keys and values, per store; 0: 256 MiB */
-    size_t max_connections;         /* per store; 0: 16384 */
+    struct sockaddr_storage
+        listen;              /* address of the cases' stores; the port is ignored */
+    int port_low, port_high; /* 0, 0: any free port */
+    size_t max_keys;         /* limit for each store; 0: 65536 */
+    size_t max_bytes;        /* limit of keys and values for each store; 0: 256 MiB */
+    size_t max_connections;  /* limit for each store; 0: 16384 */
 };
 
 struct rendezvous *rendezvous_create(uv_loop_t *loop,
@@ -31,19 +32,19 @@ struct rendezvous *rendezvous_create(uv_loop_t *loop,
 void rendezvous_close(struct rendezvous *rendezvous, void (*closed)(void *arg),
                       void *arg);
 
-/* Open a store on a free port of the range. `allowed`: numeric addresses that may connect
- * (copied; a loopback address allows both families); NULL = all. */
+/* Open a store on a free port of the range. allowed: numeric addresses that may connect
+ * (copied; a loopback address allows both families); NULL: all addresses. */
 struct rendezvous_store *rendezvous_open(struct rendezvous *rendezvous, const char *name,
                                          const char *const *allowed, size_t n_allowed,
                                          struct error *err);
 
-/* A store for jobs with their own launcher, open until the server stops. Unused keys
- * expire. */
+/* The standing store, which serves jobs with their own launcher until the server stops.
+ * Unused keys expire. */
 struct rendezvous_standing {
-    const struct sockaddr_storage *listen; /* with its port; 0: any free one */
+    const struct sockaddr_storage *listen; /* address and port; port 0: any free port */
     const char *allowed;                   /* "NETWORK,...": allowed clients; NULL: all */
-    long ttl_s;                            /* how long a key lives after its last use */
-    size_t id_bytes; /* limit for the keys of one rendezvous id or prefix */
+    long ttl_s;      /* time to live of a key after its latest use */
+    size_t id_bytes; /* memory limit for the keys of one rendezvous ID or prefix */
 };
 struct rendezvous_store *
 rendezvous_open_standing(struct rendezvous *rendezvous,
@@ -51,9 +52,9 @@ rendezvous_open_standing(struct rendezvous *rendezvous,
 
 int rendezvous_store_port(const struct rendezvous_store *store);
 
-/* The prefix, before a slash, of the keys of a case's own workers. It is random and never
- * shown or listed, so that other clients of the store can neither read nor set these
- * keys. Borrowed; "" for the standing store. */
+/* Return the secret that, followed by a slash, is the prefix of all keys of a case's own
+ * workers. The secret is random and never shown, so other clients of the store can
+ * neither read nor set these keys. Borrowed; "" for the standing store. */
 const char *rendezvous_store_secret(const struct rendezvous_store *store);
 
 /* Close the store and its connections. The pointer becomes invalid. */
@@ -64,21 +65,23 @@ struct rendezvous_usage {
 };
 
 struct rendezvous_counters {
-    struct rendezvous_usage cases, standing; /* now */
+    struct rendezvous_usage cases, standing; /* current values */
     uint64_t expired_keys;
-    uint64_t queries[TCPSTORE_QUERIES]; /* since the start */
+    uint64_t queries[TCPSTORE_QUERIES]; /* since the server's start */
     uint64_t refused[TCPSTORE_REFUSALS];
 };
 void rendezvous_counters(const struct rendezvous *rendezvous,
                          struct rendezvous_counters *out);
 
-/* A description lists at most this many of each kind; counts are complete. */
+/* A description lists at most this many stores' keys, clients and waits each; the counts
+ * are complete. */
 #define RENDEZVOUS_SHOWN_MAX 1000
 #define RENDEZVOUS_SHOWN_WAIT_KEYS_MAX 100
 
-/* [{"name","standing","port","connections","key_count","bytes","ttl_s",
- *   "keys":[{"key","bytes"}],"clients":[{"peer","protocol","since"}],
- *   "waits":[{"peer","keys","missing","since"}]}]; no values. A new reference. */
+/* Return all stores, without values, as a new reference:
+ * [{"name","standing","port","connections","key_count","bytes","ttl_s",
+ * "keys":[{"key","bytes"}],"clients":[{"peer","protocol","since"}],
+ * "waits":[{"peer","keys","missing","since"}]}]. */
 json_t *rendezvous_describe(const struct rendezvous *rendezvous);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rendezvous_peer.c - clients' addresses: comparison, the allowed set, text */
+/* rendezvous_peer.c - compares and formats clients' addresses, and checks them against
+ * allowed networks */
 #include "server/rendezvous/rendezvous_peer.h"
 
 #include <arpa/inet.h>
@@ -124,7 +125,7 @@ int peer_set_init(struct peer_set *set, const char *const *allowed, size_t n,
     return 0;
 }
 
-/* Parse "ADDRESS" or "ADDRESS/BITS"; modifies the text. */
+/* Parse "ADDRESS" or "ADDRESS/BITS". Modifies `text`. */
 static int parse_network(struct peer_network *network, char *text)
 {
     char *slash = strchr(text, '/'), *end;

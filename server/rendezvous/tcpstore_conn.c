@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tcpstore_conn.c - one client's connection to a TCPStore */
+/* tcpstore_conn.c - serves one client's connection to a TCPStore */
 #include "server/rendezvous/tcpstore_conn.h"
 
 #include <errno.h>
@@ -11,7 +11,8 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 
-/* A client with more unread replies is not read from, and its requests wait. */
+/* If a client has more unread replies than this, its requests wait unread in the
+ * socket. */
 #define UNSENT_SOFT_MAX ((size_t)1 << 20)
 #define KEEP_BYTES 8192 /* limit for each buffer of an idle connection */
 
@@ -23,10 +24,10 @@ struct tcpstore_conn {
     struct tcpstore_client client;
     struct tcpstore_parser parser;
     struct peer peer;
-    struct buf input;                /* received, not executed yet */
-    struct tcpstore_out out;         /* replies not yet sent */
-    size_t counted;                  /* this connection's part of host->buffered */
-    int fd, events;                  /* events: watched by `poll` */
+    struct buf input;                /* received bytes that are not executed yet */
+    struct tcpstore_out out;         /* replies that are not sent yet */
+    size_t counted;                  /* the connection's share of host->buffered */
+    int fd, events;                  /* events: the events that `poll` watches */
     int64_t since_ms, wait_since_ms; /* wall clock */
     bool is_dirty, has_failed;
 };
@@ -76,8 +77,8 @@ static bool is_held_back(const struct tcpstore_conn *conn)
     return tcpstore_out_len(&conn->out) > UNSENT_SOFT_MAX;
 }
 
-/* Update the memory held for clients. The client that exceeds the limit is
- * disconnected. */
+/* Update the memory used for clients. If the total exceeds the limit, disconnect the
+ * client that has just grown. */
 static void account(struct tcpstore_conn *conn)
 {
     struct tcpstore_host *host = conn->host;
@@ -124,7 +125,8 @@ static void execute(struct tcpstore_conn *conn, const struct tcpstore_request *r
         conn->wait_since_ms = clock_wall_ms();
 }
 
-/* Execute complete requests until the client has too much unread. */
+/* Execute complete requests until none is left or the client has too many unread
+ * replies. */
 static void feed(struct tcpstore_conn *conn)
 {
     struct tcpstore_slice input = {(const unsigned char *)conn->input.data,
@@ -159,8 +161,8 @@ static void watch(struct tcpstore_conn *conn)
     conn->events = events;
 }
 
-/* Send what the socket accepts, at most one step, so that a client with long replies does
- * not delay others. -1: the connection is broken. */
+/* Send as much as the socket accepts, but at most TCPSTORE_STEP_BYTES, so that a client
+ * with long replies does not delay others. Returns -1 if the connection is broken. */
 static int send_step(struct tcpstore_conn *conn)
 {
     size_t left = TCPSTORE_STEP_BYTES;
@@ -195,8 +197,8 @@ static void flush(struct tcpstore_conn *conn)
         watch(conn);
 }
 
-/* Flushing a connection may execute requests that wake other clients, so repeat until
- * none is left. */
+/* Flush all connections that need it. A flush may execute requests that wake other
+ * clients, so repeat until none is left. */
 static void flush_dirty(struct tcpstore_host *host)
 {
     while (!TAILQ_EMPTY(&host->dirty)) {
@@ -224,7 +226,8 @@ static void receive(struct tcpstore_conn *conn)
         feed(conn);
 }
 
-/* A negative status reports an error of the socket, which may still contain requests. */
+/* Receive and send. A negative status reports an error of the socket, from which requests
+ * may still be read. */
 static void on_ready(uv_poll_t *poll, int status, int events)
 {
     struct tcpstore_conn *conn = poll->data;

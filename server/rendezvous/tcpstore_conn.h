@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tcpstore_conn.h - one client's connection to a TCPStore: reading, executing, writing,
- * and back-pressure on a client that does not read its replies */
+/* tcpstore_conn.h - serves one client's connection to a TCPStore: reading, executing,
+ * writing, and back-pressure on a client that does not read its replies */
 #ifndef RINGBENCH_SERVER_RENDEZVOUS_TCPSTORE_CONN_H
 #define RINGBENCH_SERVER_RENDEZVOUS_TCPSTORE_CONN_H
 
@@ -16,29 +16,31 @@
 struct tcpstore_conn;
 TAILQ_HEAD(tcpstore_conn_list, tcpstore_conn);
 
-/* Shared by the connections of one store. Embedded in the store. */
+/* State that all connections of one store share. Embedded in the store. */
 struct tcpstore_host {
     uv_loop_t *loop;
     struct tcpstore_kv *kv; /* NULL once the store is closed */
-    size_t max_bytes;       /* limit of bytes received but not executed, or not sent */
-    size_t buffered;        /* current number of such bytes */
+    size_t max_bytes;       /* limit of `buffered` */
+    size_t buffered; /* number of bytes that are received but not executed, or not sent
+                        yet */
     struct rendezvous_counters *counters;
-    char *read_buffer; /* TCPSTORE_READ_BYTES, shared by the whole loop */
+    char *read_buffer; /* buffer of TCPSTORE_READ_BYTES, shared by the whole loop */
     struct tcpstore_conn_list conns;
     size_t n_conns;
-    struct tcpstore_conn_list dirty; /* connections with something to send */
+    struct tcpstore_conn_list dirty; /* connections to flush */
     struct tcpstore_refusal_log refusals;
-    void (*conn_closed)(struct tcpstore_host *host); /* called when a handle is closed */
+    void (*conn_closed)(
+        struct tcpstore_host *host); /* called when a connection's handle is closed */
 };
 
-/* Serve an accepted socket, which is taken on success. host->conn_closed is then called
- * once, at the end. */
+/* Serve an accepted socket (taken on success). After the connection ends,
+ * host->conn_closed is called once. */
 int tcpstore_conn_create(struct tcpstore_host *host, int fd, const struct peer *peer);
 
-/* Close without a reply. The connection leaves the host's lists at once. */
+/* Close the connection without a reply, and remove it from the host's lists at once. */
 void tcpstore_conn_close(struct tcpstore_conn *conn);
 
-/* The store's clients, and the waiting ones, for rendezvous_describe(). New
+/* Return the store's clients, and its waiting clients, for rendezvous_describe(). New
  * references. */
 json_t *tcpstore_host_clients_json(const struct tcpstore_host *host);
 json_t *tcpstore_host_waits_json(const struct tcpstore_host *host);

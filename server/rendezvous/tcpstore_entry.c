@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tcpstore_entry.c - keys of a TCPStore with their values and queues */
+/* tcpstore_entry.c - keeps the keys of a TCPStore with their values and queues */
 #include "server/rendezvous/tcpstore_entry.h"
 
 #include <assert.h>
@@ -19,13 +19,15 @@ struct tcpstore_kv *tcpstore_kv_create(const struct tcpstore_limits *limits,
 
     kv->limits = *limits;
     kv->secret = secret;
-    /* An unseeded hash is correct, but collisions are easier to provoke. */
+    /* Without a seed the hash is still correct, but a client could provoke collisions
+     * more easily. */
     if (getrandom(&kv->seed, sizeof(kv->seed), GRND_NONBLOCK) < 0)
         kv->seed = 0;
     return kv;
 }
 
-/* The seed differs from store to store, so that a client cannot aim at one bucket. */
+/* Hash a key. Each store uses a different seed, so that a client cannot direct many keys
+ * to one bucket. */
 static unsigned hash_of(const struct tcpstore_kv *kv, struct tcpstore_slice key)
 {
     const uint64_t factor = UINT64_C(0x9E3779B97F4A7C15);
@@ -47,7 +49,7 @@ static unsigned hash_of(const struct tcpstore_kv *kv, struct tcpstore_slice key)
 
 static void charge(struct tcpstore_kv *kv, struct tcpstore_id *id, ptrdiff_t bytes)
 {
-    /* Memory is released only if it was charged. */
+    /* Only memory that was charged before can be released. */
     assert(bytes >= 0 || kv->bytes >= (size_t)-bytes);
     kv->bytes += (size_t)bytes;
     if (id)
@@ -66,9 +68,9 @@ int tcpstore_check_room(struct tcpstore_kv *kv, const struct tcpstore_id *id,
     return 0;
 }
 
-/* The id that a key's memory counts for: "torch.rendezvous.7" for torchrun's state
- * "/torch.rendezvous.7" and its rounds "/torch.rendezvous.7.0/...", "name" for
- * "/name/key", and "" for other keys. */
+/* Return the rendezvous ID that a key's memory counts for: "torch.rendezvous.7" for
+ * torchrun's state "/torch.rendezvous.7" and its rounds "/torch.rendezvous.7.0/...",
+ * "name" for "/name/key", and "" for other keys. */
 static struct tcpstore_slice id_of(struct tcpstore_slice key)
 {
     const size_t prefix = sizeof(ID_PREFIX) - 1;
@@ -206,8 +208,8 @@ void tcpstore_entry_drop(struct tcpstore_kv *kv, struct tcpstore_entry *entry)
 
 /* ---- Values ---- */
 
-/* Resize the value's memory to `capacity` bytes. If replies being sent use the value, it
- * is copied, and they keep the old one. */
+/* Resize the value's memory to `capacity` bytes. If unsent replies refer to the value,
+ * they keep it, and the entry gets a copy. */
 static int resize(struct tcpstore_kv *kv, struct tcpstore_entry *entry, size_t capacity)
 {
     struct tcpstore_value *before = entry->value;
@@ -239,7 +241,7 @@ static void set_length(struct tcpstore_kv *kv, struct tcpstore_entry *entry, siz
 int tcpstore_entry_set(struct tcpstore_kv *kv, struct tcpstore_entry *entry,
                        struct tcpstore_slice value)
 {
-    /* Reallocate if the earlier value was much longer, to release its memory. */
+    /* Reallocate if the earlier value was much longer, to free memory. */
     bool is_fit = entry->value && entry->value->users == 1 &&
                   value.len <= entry->capacity && entry->capacity / 4 <= value.len + 16;
 
@@ -255,8 +257,8 @@ int tcpstore_entry_append(struct tcpstore_kv *kv, struct tcpstore_entry *entry,
 {
     size_t len = entry->len + value.len;
 
-    /* Reserve half as much again, so that appending many small pieces does not copy each
-     * time. */
+    /* Reserve 50 % more than needed, so that appending many small pieces does not copy
+     * the value each time. */
     if ((!entry->value || len > entry->capacity) &&
         resize(kv, entry, entry->len ? len + len / 2 : len) < 0 &&
         resize(kv, entry, len) < 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tcpstore_entry.h - keys of a TCPStore with their values and queues: a hash table with
- * limits of memory. Used by tcpstore_kv only. */
+/* tcpstore_entry.h - keeps the keys of a TCPStore with their values and queues, in a hash
+ * table with memory limits. Used by tcpstore_kv only. */
 #ifndef RINGBENCH_SERVER_RENDEZVOUS_TCPSTORE_ENTRY_H
 #define RINGBENCH_SERVER_RENDEZVOUS_TCPSTORE_ENTRY_H
 
@@ -16,20 +16,21 @@ struct queue_item {
     unsigned char data[];
 };
 
-/* A rendezvous id or a prefix. Exists while it has an entry. */
+/* A rendezvous ID or a prefix. Exists as long as it has an entry. */
 struct tcpstore_id {
     UT_hash_handle hh;
     size_t entries, bytes;
     unsigned char name[];
 };
 
-/* Exists while it has a value, a queue or a waiting client. */
+/* A key with a value, a queue or a waiting client. Without any of these, the entry is
+ * freed. */
 struct tcpstore_entry {
     UT_hash_handle hh;
-    struct tcpstore_id *id; /* NULL in a store without a limit per id */
+    struct tcpstore_id *id; /* NULL in a store without a limit for each ID */
     int64_t used_ms;
     bool has_value;
-    size_t len, capacity; /* of the value */
+    size_t len, capacity; /* length and allocated size of the value, bytes */
     struct tcpstore_value *value;
     STAILQ_HEAD(, queue_item) queue;
     size_t queue_len, queue_bytes;
@@ -42,31 +43,32 @@ struct tcpstore_kv {
     struct tcpstore_id *ids;
     struct tcpstore_limits limits;
     const char *secret; /* borrowed */
-    int64_t now_ms;     /* time of the last tcpstore_kv_expire() */
+    int64_t now_ms;     /* time of the latest call of tcpstore_kv_expire() */
     uint64_t seed, expired;
     size_t n_values, bytes, n_waiting;
-    enum tcpstore_refusal why; /* reason of the last failure */
+    enum tcpstore_refusal why; /* reason for the latest failure */
 };
 
-/* Set the reason of a failure. Returns -1. */
+/* Set the reason for a failure. Returns -1. */
 static inline int tcpstore_refuse(struct tcpstore_kv *kv, enum tcpstore_refusal why)
 {
     kv->why = why;
     return -1;
 }
 
-/* Check that another `bytes` bytes fit into the store and the id, which may be NULL. */
+/* Check that another `bytes` bytes fit into the store and the ID (may be NULL). Returns
+ * -1 with the reason in kv->why if they do not. */
 int tcpstore_check_room(struct tcpstore_kv *kv, const struct tcpstore_id *id,
                         size_t bytes);
 
-/* Both functions count as a use of the key. tcpstore_find_or_add returns NULL when a
- * limit is reached. Pass an entry without value, queue and wait to
- * tcpstore_entry_drop(). */
+/* Find a key, or find or add it. Both functions count as a use of the key.
+ * tcpstore_find_or_add() returns NULL if a limit is reached. The caller must pass an
+ * entry that stays empty to tcpstore_entry_drop(). */
 struct tcpstore_entry *tcpstore_find(struct tcpstore_kv *kv, struct tcpstore_slice key);
 struct tcpstore_entry *tcpstore_find_or_add(struct tcpstore_kv *kv,
                                             struct tcpstore_slice key);
 
-/* True if the entry has a value or a non-empty queue. */
+/* Return true if the entry has a value or a non-empty queue. */
 bool tcpstore_entry_exists(const struct tcpstore_entry *entry);
 
 /* Free an entry if it has no value, queue or waiting client. */
@@ -79,16 +81,17 @@ int tcpstore_entry_append(struct tcpstore_kv *kv, struct tcpstore_entry *entry,
                           struct tcpstore_slice value);
 void tcpstore_entry_unset(struct tcpstore_kv *kv, struct tcpstore_entry *entry);
 
-/* Append a value to the queue; remove the first of a non-empty queue. */
+/* tcpstore_entry_push() appends a value to the queue. tcpstore_entry_pop() removes the
+ * first value; the queue must not be empty. */
 int tcpstore_entry_push(struct tcpstore_kv *kv, struct tcpstore_entry *entry,
                         struct tcpstore_slice value);
 void tcpstore_entry_pop(struct tcpstore_kv *kv, struct tcpstore_entry *entry);
 
-/* True if the key begins with the store's secret and a slash. */
+/* Return true if the key begins with the store's secret and a slash. */
 bool tcpstore_entry_is_secret(const struct tcpstore_kv *kv,
                               const struct tcpstore_entry *entry);
 
-/* The key without the secret. A new reference. */
+/* Return the key without the secret and the slash. A new reference. */
 json_t *tcpstore_entry_key_json(const struct tcpstore_kv *kv,
                                 const struct tcpstore_entry *entry);
 

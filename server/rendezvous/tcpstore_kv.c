@@ -19,9 +19,10 @@ struct call {
     struct tcpstore_kv *kv;
     struct tcpstore_client *client;
     const struct tcpstore_request *request;
-    struct buf *reply; /* the bytes of out */
+    struct buf *reply; /* alias of out->bytes */
     struct tcpstore_out *out;
-    struct tcpstore_entry *entry; /* last entry found or added; may be new and empty */
+    struct tcpstore_entry
+        *entry; /* the latest entry found or added; may be new and empty */
 };
 
 /* ---- Waiting ---- */
@@ -54,8 +55,8 @@ static void drop_waits(struct tcpstore_client *client)
     }
 }
 
-/* Mark a key as set for a waiting client. True if it was the client's last missing
- * key. */
+/* Mark a key as set for a waiting client. Returns true if no key is missing any more, so
+ * that the client was woken. */
 static bool satisfy(struct tcpstore_wait *wait)
 {
     struct tcpstore_client *client = wait->client;
@@ -67,8 +68,8 @@ static bool satisfy(struct tcpstore_wait *wait)
     return true;
 }
 
-/* Wake the clients that wait for a key which has a value now. Clients at a barrier are
- * woken only by its completion. */
+/* Wake the clients that wait for a key, which now has a value. Clients at a barrier are
+ * woken only when the barrier is complete. */
 static void wake_all(struct tcpstore_entry *entry, bool is_barrier_done)
 {
     struct tcpstore_wait *wait, *next;
@@ -80,8 +81,8 @@ static void wake_all(struct tcpstore_entry *entry, bool is_barrier_done)
     }
 }
 
-/* Wake one client for a pushed value. For clients that also wait for other keys, this key
- * counts as set, and they keep waiting. */
+/* Wake one client for a pushed value. Clients in front of it that also wait for other
+ * keys keep waiting, but this key counts as set for them. */
 static void wake_one(struct tcpstore_entry *entry)
 {
     struct tcpstore_wait *wait, *next;
@@ -132,8 +133,8 @@ void tcpstore_client_release(struct tcpstore_client *client)
 
 /* ---- Numbers ---- */
 
-/* Parse like the original servers, by std::stoll: blanks, a sign, digits, anything
- * after. */
+/* Parse a number as libtorch's servers do with std::stoll: blanks, a sign, digits, then
+ * arbitrary text. */
 static int entry_number(struct tcpstore_kv *kv, const struct tcpstore_entry *entry,
                         int64_t *number)
 {
@@ -151,7 +152,7 @@ static int entry_number(struct tcpstore_kv *kv, const struct tcpstore_entry *ent
 
 /* ---- Values ---- */
 
-/* Find or add the key's entry. The caller then stores a value in it. */
+/* Find or add the key's entry. The caller must store a value in the entry. */
 static struct tcpstore_entry *take(struct call *call, struct tcpstore_slice key)
 {
     call->entry = tcpstore_find_or_add(call->kv, key);
@@ -202,7 +203,7 @@ static int do_compare_set(struct call *call)
     if (has_value ? entry->len != request->value.len ||
                         memcmp(entry->value->data, request->value.data, entry->len) != 0
                   : request->value.len > 0)
-        /* For an absent key, libtorch's servers answer with the expected value. */
+        /* For an absent key, libtorch's servers reply with the expected value. */
         return has_value ? put_value_reply(call, entry)
                          : tcpstore_put_blob(call->reply, request->value.data,
                                              request->value.len);
@@ -295,7 +296,7 @@ static int do_wait(struct call *call)
     struct tcpstore_client *client = call->client;
     struct tcpstore_slice list = call->request->list, key;
 
-    /* A client has at most one wait, because it could not distinguish two replies. */
+    /* A client can have only one wait, because it could not distinguish two replies. */
     drop_waits(client);
     for (uint64_t i = 0; i < call->request->count; i++) {
         tcpstore_list_next(&list, &key, NULL);
@@ -320,7 +321,8 @@ static int do_list_keys(struct call *call)
     size_t count_at = call->reply->len;
     uint64_t count = 0;
 
-    /* The number precedes the keys but is known only at the end: write a placeholder. */
+    /* The number of keys precedes the keys in the reply but is known only at the end, so
+     * write a placeholder. */
     if (tcpstore_put_i64(call->reply, 0) < 0)
         return -1;
     for (entry = call->kv->entries; entry; entry = entry->hh.next) {
@@ -370,7 +372,8 @@ static int do_queue_len(struct call *call)
     return tcpstore_put_i64(call->reply, entry ? (int64_t)entry->queue_len : 0);
 }
 
-/* The count never restarts: a client that arrives after the last one passes at once. */
+/* Count the client, and complete the barrier if it is the last. The count never restarts,
+ * so a client that arrives later passes at once. */
 static int do_barrier(struct call *call)
 {
     const struct tcpstore_request *request = call->request;
@@ -413,7 +416,7 @@ static int do_ping(struct call *call)
     return tcpstore_put_u32(call->reply, (uint32_t)call->request->number);
 }
 
-/* torch 1.13 never uses the notifications requested here. */
+/* Confirm the request without sending notifications: torch 1.13 never uses them. */
 static int do_watch_key(struct call *call)
 {
     return tcpstore_put_u8(call->reply, CALLBACK_REGISTERED);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tcpstore_out.c - unsent replies to a client */
+/* tcpstore_out.c - queues unsent replies to a client */
 #include "server/rendezvous/tcpstore_out.h"
 
 #include <stdlib.h>

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tcpstore_out.h - unsent replies to a client: bytes, and references to long values,
- * which are sent from the store's memory. No sockets. */
+/* tcpstore_out.h - queues unsent replies to a client. Short replies are copied; long
+ * values are sent from the store's memory. No sockets. */
 #ifndef RINGBENCH_SERVER_RENDEZVOUS_TCPSTORE_OUT_H
 #define RINGBENCH_SERVER_RENDEZVOUS_TCPSTORE_OUT_H
 
 #include "common/base/buf.h"
 
-/* Bytes sent to one client in a row, before other clients get their turn. */
+/* Limit of bytes sent to one client before other clients are served. */
 #define TCPSTORE_STEP_BYTES 65536
 
-/* A key's value, which unsent replies may refer to. While it has several users it is not
+/* A key's value. Unsent replies can refer to it. A value with several users is never
  * changed: setting the key replaces the value. */
 struct tcpstore_value {
     size_t users;
     unsigned char data[];
 };
 
-/* A value with one user and room for `capacity` bytes and a NUL. `value`, unless NULL,
- * must have one user; its first bytes are kept, and it may move. */
+/* Return a value with one user and room for `capacity` bytes and a NUL. value: NULL, or a
+ * value with one user, which is resized and may move. */
 struct tcpstore_value *tcpstore_value_resize(struct tcpstore_value *value,
                                              size_t capacity);
-/* Remove a user; the last one frees the value. NULL is fine. */
+/* Remove a user of the value. Removing the last user frees the value. NULL is fine. */
 void tcpstore_value_drop(struct tcpstore_value *value);
 
 struct tcpstore_out {
@@ -31,26 +31,28 @@ struct tcpstore_out {
         struct tcpstore_value *value;
         size_t len, sent;
     } * pieces;
-    size_t n_pieces, capacity, next; /* next: the first unsent one */
-    size_t piece_bytes;              /* unsent bytes of values */
+    size_t n_pieces, capacity, next; /* next: index of the first unsent piece */
+    size_t piece_bytes;              /* number of unsent bytes in pieces */
 };
 
-/* Holds at most max bytes at a time. */
+/* Initialize a queue of at most `max` bytes. */
 void tcpstore_out_init(struct tcpstore_out *out, size_t max);
 void tcpstore_out_release(struct tcpstore_out *out);
 
-/* Bytes not yet sent. */
+/* Return the number of unsent bytes. */
 size_t tcpstore_out_len(const struct tcpstore_out *out);
 
-/* Append the first len bytes of a value. -1, without a change, if the limit is
- * exceeded. */
+/* Append the first `len` bytes of a value. Returns -1, without a change, if the limit
+ * would be exceeded. */
 int tcpstore_out_put_value(struct tcpstore_out *out, struct tcpstore_value *value,
                            size_t len);
 
-/* Get the next bytes to send; returns their number. Valid until `out` changes. */
+/* Point *data to the next bytes to send, and return their number. *data is valid until
+ * `out` changes. */
 size_t tcpstore_out_next(const struct tcpstore_out *out, const void **data);
 
-/* Mark bytes as sent. When nothing is left, memory beyond `keep` is freed. */
+/* Mark `len` bytes as sent. Once all bytes are sent, free the buffer if it is larger than
+ * `keep`. */
 void tcpstore_out_sent(struct tcpstore_out *out, size_t len, size_t keep);
 
 #endif

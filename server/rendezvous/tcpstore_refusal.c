@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tcpstore_refusal.c - reasons why a TCPStore closes a connection, and their rate-limited
- * log */
+/* tcpstore_refusal.c - names and logs the reasons why a TCPStore closes a connection */
 #include "server/rendezvous/tcpstore_refusal.h"
 
 #include <stdio.h>

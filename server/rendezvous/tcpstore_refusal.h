@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tcpstore_refusal.h - reasons why a TCPStore closes a connection, and their rate-limited
- * log */
+/* tcpstore_refusal.h - names and logs the reasons why a TCPStore closes a connection */
 #ifndef RINGBENCH_SERVER_RENDEZVOUS_TCPSTORE_REFUSAL_H
 #define RINGBENCH_SERVER_RENDEZVOUS_TCPSTORE_REFUSAL_H
 
@@ -10,19 +9,19 @@
 
 enum tcpstore_refusal {
     TCPSTORE_NOT_REFUSED,
-    /* refused before a byte is read */
+    /* refusals before any byte is read */
     TCPSTORE_ADDRESS_NOT_ALLOWED,
     TCPSTORE_STORE_CONNECTIONS,
     /* violations of the protocol */
     TCPSTORE_WRONG_MAGIC,
     TCPSTORE_UNKNOWN_QUERY,
     TCPSTORE_ADD_TO_TEXT,
-    /* limits of lengths in a request or of a reply */
+    /* exceeded limits of a request or a reply */
     TCPSTORE_KEY_LENGTH,
     TCPSTORE_VALUE_LENGTH,
     TCPSTORE_LIST_LENGTH,
     TCPSTORE_REPLY_SIZE,
-    /* limits of a rendezvous id and of a store */
+    /* exceeded limits of a rendezvous ID or a store */
     TCPSTORE_ID_BYTES,
     TCPSTORE_STORE_KEYS,
     TCPSTORE_STORE_BYTES,
@@ -32,11 +31,11 @@ enum tcpstore_refusal {
     TCPSTORE_REFUSALS
 };
 
-/* The reason's name in the metric's label. */
+/* Return the reason's name for the label of a metric. */
 const char *tcpstore_refusal_name(enum tcpstore_refusal kind);
 
-/* The log of one store's refusals: at most one line per reason in 10 s. The next line
- * reports the number of omitted lines. Embedded in the store. */
+/* The rate limit for one store's log of refusals: at most one line for each reason in 10
+ * s. The next line reports the number of omitted lines. Embedded in the store. */
 struct tcpstore_refusal_log {
     const char *store_name; /* borrowed */
     struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tcpstore_wire.c - PyTorch's TCPStore protocol: splitting a stream into requests */
+/* tcpstore_wire.c - splits a stream of PyTorch's TCPStore protocol into requests */
 #include "server/rendezvous/tcpstore_wire.h"
 
 #include <endian.h>
@@ -7,8 +7,9 @@
 
 #define HELLO_LEN 5 /* a VALIDATE query */
 
-/* Fields: k key, b blob, q 64-bit number, u 32-bit number, n number of items, each with
- * the fields after it. NULL: only allowed as the handshake. */
+/* The queries' names and fields. Fields: k key, b blob, q 64-bit number, u 32-bit number,
+ * n number of items, each with the fields after the n. fields NULL: allowed only as the
+ * handshake. */
 static const struct {
     const char *name, *fields;
 } queries[TCPSTORE_QUERY_COUNT] = {
@@ -81,9 +82,9 @@ static enum tcpstore_parse more(struct tcpstore_parser *parser, size_t need)
 
 /* ---- Finding the end of a request ---- */
 
-/* Both versions may begin with a zero byte: VALIDATE of version 2, SET of version 1. Read
- * as the low half of a SET's key length, the magic number exceeds the limit, so four more
- * bytes identify the version. */
+/* Detect the protocol version. A zero byte begins both VALIDATE of version 2 and SET of
+ * version 1, so read four more bytes. In version 2 they contain the magic number, which
+ * is too large for the key length of a SET. */
 static enum tcpstore_parse detect(struct tcpstore_parser *parser,
                                   const unsigned char *data, size_t len)
 {
@@ -152,8 +153,8 @@ static enum tcpstore_parse scan_field(struct tcpstore_parser *parser, uint64_t h
     return TCPSTORE_REQUEST;
 }
 
-/* Parse the new bytes. TCPSTORE_REQUEST if data contains a whole request of
- * parser->scanned bytes. */
+/* Parse the bytes that were not parsed before. Returns TCPSTORE_REQUEST if `data`
+ * contains a whole request of parser->scanned bytes. */
 static enum tcpstore_parse scan(struct tcpstore_parser *parser, const unsigned char *data,
                                 size_t len)
 {

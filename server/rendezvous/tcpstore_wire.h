@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tcpstore_wire.h - PyTorch's TCPStore protocol, versions 1 (torch before 2.1) and 2
- * (since 2.2): splitting a stream into requests, and writing replies. No I/O. */
+/* tcpstore_wire.h - splits a stream of PyTorch's TCPStore protocol into requests, and
+ * writes replies. Supports versions 1 (torch before 2.1) and 2 (since 2.2). No I/O. */
 #ifndef RINGBENCH_SERVER_RENDEZVOUS_TCPSTORE_WIRE_H
 #define RINGBENCH_SERVER_RENDEZVOUS_TCPSTORE_WIRE_H
 
@@ -17,7 +17,8 @@
 #define TCPSTORE_LIST_MAX 131072
 #define TCPSTORE_MAGIC 0x3C85F7CEu
 
-/* As numbered in version 2; version 1's are mapped to them. */
+/* Queries with their numbers in version 2. The parser maps the numbers of version 1 to
+ * them. */
 enum tcpstore_query {
     TCPSTORE_VALIDATE,
     TCPSTORE_SET,
@@ -38,12 +39,12 @@ enum tcpstore_query {
     TCPSTORE_QUEUE_LEN,
     TCPSTORE_LIST_KEYS,
     TCPSTORE_BARRIER,
-    TCPSTORE_QUERIES,                      /* number of version 2's queries */
+    TCPSTORE_QUERIES,                      /* number of queries in version 2 */
     TCPSTORE_WATCH_KEY = TCPSTORE_QUERIES, /* version 1 only */
     TCPSTORE_QUERY_COUNT
 };
 
-/* "compare_set". Static. */
+/* Return a query's name, such as "compare_set" (static). */
 const char *tcpstore_query_name(enum tcpstore_query query);
 
 struct tcpstore_slice {
@@ -57,7 +58,7 @@ struct tcpstore_request {
     struct tcpstore_slice value;   /* for COMPARE_SET: the expected value */
     struct tcpstore_slice desired; /* for COMPARE_SET */
     int64_t number;                /* ADD: delta; BARRIER: world size; PING: the nonce */
-    uint64_t count;                /* of list */
+    uint64_t count;                /* number of items in `list` */
     struct tcpstore_slice list;    /* the encoded keys, or keys and values */
 };
 
@@ -70,8 +71,8 @@ enum tcpstore_version { TCPSTORE_UNKNOWN, TCPSTORE_V1, TCPSTORE_V2 };
 
 enum tcpstore_parse {
     TCPSTORE_MORE,    /* the request is not complete */
-    TCPSTORE_REQUEST, /* one request; more input may be left */
-    TCPSTORE_BAD      /* not the protocol, or over a limit: close the connection */
+    TCPSTORE_REQUEST, /* *request is complete; more input may be left */
+    TCPSTORE_BAD      /* violation of the protocol or of a limit: close the connection */
 };
 
 struct tcpstore_parser {
@@ -80,7 +81,7 @@ struct tcpstore_parser {
     enum tcpstore_query query;
     const char *field; /* the next field's kind; NULL: the type byte comes next */
     const char *group; /* the first field of a list's items, or NULL */
-    uint64_t rounds;   /* list items left, with the current one */
+    uint64_t rounds;   /* list items left, including the current one */
     size_t scanned;    /* bytes of the request parsed so far */
     size_t need;       /* bytes needed to continue parsing */
 };
@@ -88,13 +89,13 @@ struct tcpstore_parser {
 void tcpstore_parser_init(struct tcpstore_parser *parser);
 
 /* Remove one request from the front of *input. *request points into the input. After
- * TCPSTORE_MORE, call again with the same bytes and further ones; parsing continues where
- * it stopped. */
+ * TCPSTORE_MORE, call the function again with the same bytes followed by new ones;
+ * parsing continues where it stopped. */
 enum tcpstore_parse tcpstore_parse(struct tcpstore_parser *parser,
                                    struct tcpstore_slice *input,
                                    struct tcpstore_request *request);
 
-/* Replies; -1 when out is full. */
+/* Append a part of a reply. Returns -1 if `out` is full. */
 int tcpstore_put_u8(struct buf *out, uint8_t value);
 int tcpstore_put_u32(struct buf *out, uint32_t value);
 int tcpstore_put_i64(struct buf *out, int64_t value);
