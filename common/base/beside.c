@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* beside.c - programs installed in the same directory as the running program */
+/* beside.c - finds programs in the same directory as the running program */
 #include "common/base/beside.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* beside.h - programs installed in the same directory as the running program */
+/* beside.h - finds programs in the same directory as the running program */
 #ifndef RINGBENCH_COMMON_BASE_BESIDE_H
 #define RINGBENCH_COMMON_BASE_BESIDE_H
 

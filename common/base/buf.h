@@ -11,16 +11,17 @@ struct buf {
     size_t len;
     size_t capacity;
     size_t max;  /* maximum number of content bytes */
-    bool is_cut; /* data did not fit since buf_init() or buf_clear() */
+    bool is_cut; /* true if data did not fit since buf_init() or buf_clear() */
 };
 
-/* Initialize an empty buffer that holds at most max bytes. Allocates nothing. */
+/* Initialize an empty buffer with a limit of `max` bytes. Allocates nothing. */
 void buf_init(struct buf *buf, size_t max);
 
-/* Free the content; the buffer is empty and usable again. */
+/* Free the content. The buffer is then empty and can be used again. */
 void buf_release(struct buf *buf);
 
-/* Append data; return -1 and change nothing if it would exceed max or memory is out. */
+/* Append data. Return -1 without a change if the buffer would exceed `max` or memory is
+ * out. */
 int buf_append(struct buf *buf, const void *data, size_t len);
 int buf_append_str(struct buf *buf, const char *text);
 int buf_printf(struct buf *buf, const char *format, ...)
@@ -32,8 +33,8 @@ void buf_consume(struct buf *buf, size_t n);
 /* Drop the content but keep the memory. */
 void buf_clear(struct buf *buf);
 
-/* Hand the content over to the caller, who frees it, and empty the buffer. Return "" if
- * it was empty, NULL only if memory is out. len may be NULL. */
+/* Give the content to the caller, who frees it, and empty the buffer. Return "" for an
+ * empty buffer, and NULL only if memory is out. len may be NULL. */
 char *buf_detach(struct buf *buf, size_t *len);
 
 #endif

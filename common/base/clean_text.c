@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* clean_text.c - foreign bytes made safe for JSON, terminals, logs and names */
+/* clean_text.c - makes foreign bytes safe for JSON, terminals, logs and names */
 #include "common/base/clean_text.h"
 
 #include <stdint.h>
@@ -8,7 +8,7 @@
 
 #include "common/base/utf8.h"
 
-/* bytes of the longest displayed special character, with its NUL */
+/* size of the longest displayed special character, including the NUL */
 #define SHOWN_MAX 12
 
 static const struct {
@@ -27,8 +27,8 @@ bool clean_text_is_special(uint32_t code)
     return (code & 0xfffe) == 0xfffe;
 }
 
-/* Return the length of the character at data (len > 0) and its displayed form; "" means
- * unchanged. */
+/* Return the length in bytes of the character at `data` (len > 0), and its displayed form
+ * in `shown`; "" means that the character is displayed unchanged. */
 static size_t show_one(const char *data, size_t len, char shown[SHOWN_MAX])
 {
     size_t n = utf8_sequence(data, len);
@@ -44,8 +44,8 @@ static size_t show_one(const char *data, size_t len, char shown[SHOWN_MAX])
     return n > 0 ? n : 1;
 }
 
-/* Return the number of bytes at data that are displayed unchanged. The next character, if
- * any, has *n bytes and is displayed as `shown`. */
+/* Return the number of bytes at `data` that are displayed unchanged. The next character,
+ * if any, has *n bytes and is displayed as `shown`. */
 static size_t plain_length(const char *data, size_t len, bool keeps_lines,
                            char shown[SHOWN_MAX], size_t *n)
 {

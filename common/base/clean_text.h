@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* clean_text.h - foreign bytes made safe for JSON, terminals and logs, and the check of
- * names. "Special" characters are invisible but affect a terminal or a line reader:
- * controls (C0, DEL, C1), line separators, direction marks, zero-width spaces, tags and
+/* clean_text.h - makes foreign bytes safe for JSON, terminals and logs, and checks names.
+ * "Special" characters are invisible but affect a terminal or a line reader: controls
+ * (C0, DEL, C1), line separators, direction marks, zero-width spaces, tags and
  * noncharacters. */
 #ifndef RINGBENCH_COMMON_BASE_CLEAN_TEXT_H
 #define RINGBENCH_COMMON_BASE_CLEAN_TEXT_H
@@ -22,13 +22,13 @@ int clean_text_append(struct buf *out, const char *data, size_t len);
 /* Return data as a new JSON string, cleaned as by clean_text_append(). */
 json_t *clean_text_json(const char *data, size_t len);
 
-/* Append data in displayable form: special characters as \n, \r or \u001b, bytes that are
- * not UTF-8 as \xff; tabs stay. Return -1 if the buffer is full and bytes were left out.
- * */
+/* Append data in displayable form. Special characters become \n, \r or \u001b, and bytes
+ * that are not UTF-8 become \xff; tabs stay. Return -1 if the buffer was too small for
+ * all bytes. */
 int clean_text_show(struct buf *out, const char *data, size_t len);
 
-/* Write the text of clean_text_show() to out, NUL-terminated and cut between characters
- * to `size` bytes (at least 1). Return its length. */
+/* Write the text of clean_text_show() to `out`, NUL-terminated and truncated to `size`
+ * bytes (at least 1) without splitting a character. Return its length. */
 size_t clean_text_copy(char *out, size_t size, const char *data, size_t len);
 
 /* Return a new reference to the value with clean_text_show() applied to every key and
@@ -37,8 +37,8 @@ json_t *clean_text_shown(json_t *value, bool keeps_lines);
 
 #define CLEAN_TEXT_FAULT_MAX 12
 
-/* Return whether the text may be part of a name. If not, `fault` names the rejected
- * character: "U+202E", or "byte FF" if it is not UTF-8. */
+/* Return true if the text must not be part of a name. `fault` then identifies the
+ * rejected character: "U+202E", or "byte FF" if it is not UTF-8. */
 bool clean_text_fault(const char *text, char fault[CLEAN_TEXT_FAULT_MAX]);
 
 #endif

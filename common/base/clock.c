@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* clock.c - wall time for display, monotonic time for deadlines and measurements */
+/* clock.c - reads wall time for display, and monotonic time for deadlines and
+ * measurements */
 #include "common/base/clock.h"
 
 #include <stdio.h>
@@ -42,8 +43,8 @@ const char *clock_format_ms(int64_t wall_ms, char text[CLOCK_TEXT_MAX])
     struct tm parts;
     size_t n;
 
-    /* Foreign times may be outside our range: RFC 3339 allows years 0000 to 9999, we
-     * start at 1970. */
+    /* Clamp times from elsewhere: RFC 3339 allows the years 0000 to 9999, and this
+     * function starts at 1970. */
     if (wall_ms < 0)
         wall_ms = 0;
     if (wall_ms > LAST_MS)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* clock.h - wall time for display, monotonic time for deadlines and measurements */
+/* clock.h - reads wall time for display, and monotonic time for deadlines and
+ * measurements */
 #ifndef RINGBENCH_COMMON_BASE_CLOCK_H
 #define RINGBENCH_COMMON_BASE_CLOCK_H
 
@@ -8,10 +9,10 @@
 
 #define CLOCK_TEXT_MAX 32
 
-/* Milliseconds since 1970-01-01T00:00:00Z. */
+/* Return milliseconds since 1970-01-01T00:00:00Z. */
 int64_t clock_wall_ms(void);
 
-/* Nanoseconds of CLOCK_MONOTONIC. */
+/* Return nanoseconds of CLOCK_MONOTONIC. */
 int64_t clock_monotonic_ns(void);
 
 /* The same moment on both clocks. */
@@ -19,7 +20,7 @@ struct clock_time {
     int64_t wall_ms, monotonic_ns;
 };
 
-/* A replaceable source of time. */
+/* A source of time that tests and replays can replace. */
 struct clock {
     struct clock_time (*read)(void *arg);
     void *arg;

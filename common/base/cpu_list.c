@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cpu_list.c - CPU lists in the kernel's format */
+/* cpu_list.c - parses CPU lists in the kernel's format */
 #include "common/base/cpu_list.h"
 
 #include <stdlib.h>
 
-/* Parse a number and move `at` past it; return false if it is no valid CPU number. */
+/* Parse a CPU number and move *at past it. Return false if there is no valid CPU
+ * number. */
 static bool take_number(const char **at, unsigned *out)
 {
     char *end;

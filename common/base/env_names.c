@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* env_names.c - library variables that are known to be harmless */
+/* env_names.c - lists the libraries' environment variables that are known to be
+ * harmless */
 #include "common/base/env_names.h"
 
 #include <stddef.h>
@@ -19,7 +20,7 @@ static const struct env_library libraries[] = {
     {.prefix = "OMP_", .harmless = omp},
     {.prefix = "GLOO_", .harmless = gloo},
     {.prefix = "CUDA_", .harmless = cuda, .is_complete = true},
-    /* Our own backends validate their variables. */
+    /* ringbench's own backends validate their variables. */
     {.prefix = "HOST_"},
     {.prefix = "SIM_"},
 };
@@ -31,7 +32,8 @@ static int compare(const char *name, const char *word, size_t len)
     return order == 0 && name[len] != '\0' ? 1 : order;
 }
 
-/* Binary search in words separated by single spaces. */
+/* Return true if the name is in `words`, which are sorted and separated by single
+ * spaces. */
 static bool has_word(const char *words, const char *name)
 {
     size_t low = 0, high = strlen(words);
@@ -54,7 +56,8 @@ static bool has_word(const char *words, const char *name)
     return false;
 }
 
-/* Return whether the name is a word of parts followed by a word of settings. */
+/* Return true if the name consists of a word from `parts`, an underscore and a word from
+ * `settings`. */
 static bool has_words(const char *parts, const char *settings, const char *name)
 {
     for (size_t len; *parts; parts += len + (parts[len] == ' ')) {

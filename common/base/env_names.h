@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* env_names.h - library variables that are known to be harmless: each only selects, sizes
- * or times something */
+/* env_names.h - lists the libraries' environment variables that are known to be harmless:
+ * each only selects, sizes or times something */
 #ifndef RINGBENCH_COMMON_BASE_ENV_NAMES_H
 #define RINGBENCH_COMMON_BASE_ENV_NAMES_H
 
@@ -9,19 +9,21 @@
 /* A library, identified by the prefix of its variables' names. */
 struct env_library {
     const char *prefix;
-    const char *harmless; /* names without the prefix; NULL: all names with the prefix */
+    const char *harmless; /* harmless names without the prefix; NULL: all names with the
+                             prefix are harmless */
     const char *parts;    /* UCX's transports, whose settings have two-part names */
     const char *settings; /* settings that are harmless for each of the parts */
-    bool is_complete;     /* a run may set no other variables, even with consent */
+    bool is_complete; /* true if a run may set no other variables with this prefix, even
+                         with consent */
 };
 
-/* Match a name against a pattern: a full name, or a prefix followed by '*'. */
+/* Return true if a name matches a pattern: a full name, or a prefix followed by '*'. */
 bool env_name_matches(const char *pattern, const char *name);
 
 /* Return the library that the name belongs to, or NULL. */
 const struct env_library *env_library_of(const char *name);
 
-/* Return whether the library's table has this full name as harmless. */
+/* Return true if the library's table lists this full name as harmless. */
 bool env_library_knows_harmless(const struct env_library *library, const char *name);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* env_policy.c - which environment variables a run may set for its workers */
+/* env_policy.c - decides which environment variables a run may set for its workers */
 #include "common/base/env_policy.h"
 
 #include <stdbool.h>
@@ -11,16 +11,16 @@
 static const char loads_code[] = "makes the library load code";
 static const char runs_command[] = "makes the library run a command";
 static const char writes_file[] = "makes the library write files";
-static const char reads_file[] = "makes the library read a file of the node";
+static const char reads_file[] = "makes the library read a file on the node";
 static const char sets_more[] = "sets variables that would not be checked";
 static const char listens[] = "makes the library listen for connections";
 static const char goes_out[] =
     "makes the library connect to an address that the run chooses";
-static const char takes_signal[] = "changes what a signal does to the worker";
+static const char takes_signal[] = "changes the worker's reaction to a signal";
 
-/* Known variables that need consent or are refused; '*' ends a prefix. Variables without
- * a rule that are not known to be harmless are held back too, since each library release
- * adds variables that nobody here has reviewed. */
+/* Known variables that need the node's consent; a final '*' matches any rest of the name.
+ * Other variables that are not known to be harmless need consent too, because each
+ * library release adds variables that nobody has reviewed. */
 static const struct rule {
     const char *name;
     const char *reason;
@@ -94,7 +94,7 @@ static const struct rule {
     {"GLOO_DEVICE_TRANSPORT_TCP_TLS_*", reads_file},
 };
 
-/* Return why a rule holds the name back, or NULL if no rule matches. */
+/* Return the reason for which the variable needs consent, or NULL if no rule matches. */
 static const char *find_rule(const char *name)
 {
     for (size_t i = 0; i < sizeof(held_back) / sizeof(held_back[0]); i++)

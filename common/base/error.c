@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* error.c - an error as a code for programs and a sentence for users */
+/* error.c - represents an error as a code for programs and a sentence for users */
 #include "common/base/error.h"
 
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fnv.h - 64-bit FNV-1a hash, for data that nobody crafts to collide (draft-eastlake-fnv)
- * */
+/* fnv.h - computes the 64-bit FNV-1a hash (draft-eastlake-fnv). Only for data that no
+ * attacker chooses. */
 #ifndef RINGBENCH_COMMON_FNV_H
 #define RINGBENCH_COMMON_FNV_H
 

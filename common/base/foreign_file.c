@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* foreign_file.c - files in directories where other users can write */
+/* foreign_file.c - opens files in directories to which other users can write */
 #include "common/base/foreign_file.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* histogram.h - counts of durations by upper bound, as in a Prometheus histogram */
+/* histogram.h - counts durations by upper bound, as a Prometheus histogram does */
 #ifndef RINGBENCH_COMMON_BASE_HISTOGRAM_H
 #define RINGBENCH_COMMON_BASE_HISTOGRAM_H
 
@@ -8,15 +8,16 @@
 
 #define HISTOGRAM_BOUNDS 8
 
-/* Upper bounds of the buckets in seconds, ascending: one set for operations of
- * milliseconds, one for waits of users. */
+/* Upper bounds of the buckets in seconds, ascending. One set suits operations of
+ * milliseconds, the other waits of users. */
 typedef const double histogram_bounds[HISTOGRAM_BOUNDS];
 static histogram_bounds histogram_quick = {0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 10};
 static histogram_bounds histogram_slow = {1, 10, 60, 300, 1800, 7200, 28800, 86400};
 
-/* All zero: empty. */
+/* A histogram; all zero: empty. */
 struct histogram {
-    uint64_t counts[HISTOGRAM_BOUNDS + 1]; /* per bucket; the last: above all bounds */
+    uint64_t counts[HISTOGRAM_BOUNDS + 1]; /* one count for each bucket; the last bucket
+                                              is above all bounds */
     double sum_s;
 };
 

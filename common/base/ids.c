@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ids.c - random identifiers and the rule for node names */
+/* ids.c - creates random identifiers and checks node names */
 #include "common/base/ids.h"
 
 #include <stdint.h>
@@ -12,8 +12,8 @@
 
 static void fill_random(void *out, size_t len)
 {
-    /* A request of up to 256 bytes is never cut short once the pool is ready. Without
-     * randomness ids would collide, so the program cannot continue. */
+    /* getrandom() always returns the whole of up to 256 bytes once the pool is ready.
+     * Without randomness, IDs would collide, so the program must not continue. */
     if (getrandom(out, len, 0) != (ssize_t)len)
         abort();
 }

@@ -111,18 +111,21 @@ int json_check_extent(const char *text, size_t len, struct error *err)
         if (text[i] == '"')
             in_string = !in_string;
         else if (in_string)
-            i += text[i] == '\\'; /* an escaped character does not end the string */
+            i += text[i] ==
+                 '\\'; /* skip an escaped character, which cannot end the string */
         else if (text[i] == ':')
             names++;
         else if (text[i] == ',')
             values++;
     if (names > JSON_NAMES_MAX)
-        return error_set(err, ERROR_LIMIT,
-                         "the JSON text has %zu names in its objects, more than %d",
-                         names, JSON_NAMES_MAX);
+        return error_set(
+            err, ERROR_LIMIT,
+            "the JSON text contains %zu names in its objects; the limit is %d", names,
+            JSON_NAMES_MAX);
     if (values > JSON_VALUES_MAX)
-        return error_set(err, ERROR_LIMIT, "the JSON text has %zu values, more than %d",
-                         values, JSON_VALUES_MAX);
+        return error_set(err, ERROR_LIMIT,
+                         "the JSON text contains %zu values; the limit is %d", values,
+                         JSON_VALUES_MAX);
     return 0;
 }
 
@@ -172,7 +175,7 @@ int json_write_file(const json_t *value, const char *path, struct error *err)
     int fd = -1, result = -1;
 
     if (snprintf(temporary, sizeof(temporary), "%s.new", path) >= (int)sizeof(temporary))
-        return error_set(err, ERROR_INVALID, "path too long: %.100s...", path);
+        return error_set(err, ERROR_INVALID, "the path is too long: %.100s...", path);
     text = json_text(value);
     fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (fd < 0 || write_all(fd, text, strlen(text))) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* log.c - leveled log messages on stderr */
+/* log.c - prints leveled log messages to stderr */
 #include "common/base/log.h"
 
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 
 static const char *const level_names[] = {"error", "warn", "info", "debug"};
 
-/* Set up once by main before any thread starts, read-only after. */
+/* Set once by main before any thread starts, and only read afterwards. */
 static struct {
     const char *program;
     enum log_level level;
@@ -55,11 +55,11 @@ void log_message(enum log_level level, const char *format, ...)
     va_end(args);
     if (n < 0)
         return;
-    /* Messages often quote foreign text. */
+    /* Clean the text, because messages often quote foreign text. */
     n = head + (int)clean_text_copy(line + head, sizeof(line) - (size_t)head - 1, text,
                                     strlen(text));
     line[n] = '\n';
-    /* One write(2) keeps lines of different threads and processes apart. */
+    /* A single write(2) keeps the lines of different threads and processes separate. */
     written = write(STDERR_FILENO, line, (size_t)n + 1);
     (void)written;
 }

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* log.h - leveled log messages on stderr */
+/* log.h - prints leveled log messages to stderr */
 #ifndef RINGBENCH_COMMON_BASE_LOG_H
 #define RINGBENCH_COMMON_BASE_LOG_H
 
 enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
 
-/* Set the program's name (borrowed, must outlive the process) and the lowest level shown.
- * Not thread safe: call it from main before any thread starts. */
+/* Set the program's name (borrowed, must live as long as the process) and the least
+ * important level to print. Not thread safe: call it from main before any thread
+ * starts. */
 void log_init(const char *program, enum log_level level);
 
-/* Parse "error", "warn", "info" or "debug"; -1 if it is none of them. */
+/* Parse "error", "warn", "info" or "debug". Return -1 for any other text. */
 int log_level_parse(const char *name);
 
 /* Return the name of the level set by log_init(). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* median.c - the median of a stream of values */
+/* median.c - computes the median of a stream of values */
 #include "common/base/median.h"
 
 #include <stdlib.h>
@@ -46,7 +46,7 @@ double median_of(const struct median *median)
     return median->n ? median_of_sorted(median->values, median->n) : 0.0;
 }
 
-/* The sum of the middle two may overflow, so each is halved first. */
+/* Halve the middle two values before adding them, because their sum may overflow. */
 double median_of_sorted(const double *values, size_t n)
 {
     return n % 2 ? values[n / 2] : values[n / 2 - 1] / 2.0 + values[n / 2] / 2.0;

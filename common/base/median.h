@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* median.h - the median of a stream of values */
+/* median.h - computes the median of a stream of values */
 #ifndef RINGBENCH_COMMON_BASE_MEDIAN_H
 #define RINGBENCH_COMMON_BASE_MEDIAN_H
 
@@ -15,7 +15,8 @@ void median_release(struct median *median);
 
 void median_add(struct median *median, double value);
 
-/* Return the median: 0 if empty, the mean of the middle two for an even number. */
+/* Return the median. The median of an even number of values is the mean of the middle
+ * two; an empty stream has the median 0. */
 double median_of(const struct median *median);
 
 /* Return the median of an array in ascending order; n >= 1. */

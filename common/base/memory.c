@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* memory.c - allocation that ends the program when memory is out */
+/* memory.c - allocates memory, and ends the program when memory is out */
 #include "common/base/memory.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 _Noreturn void memory_out(const char *what)
 {
-    log_error("out of memory for %s: the program ends", what);
+    log_error("out of memory for %s; the program exits", what);
     _exit(EXIT_FAILURE);
 }
 

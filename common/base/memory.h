@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* memory.h - allocation that ends the program when memory is out */
+/* memory.h - allocates memory, and ends the program when memory is out */
 #ifndef RINGBENCH_COMMON_BASE_MEMORY_H
 #define RINGBENCH_COMMON_BASE_MEMORY_H
 
 #include <stddef.h>
 
-/* Log the purpose `what` of the failed allocation and end the process. State is on disk
- * and the next process resumes from it, which is safer than an incomplete answer. */
+/* Log the purpose `what` of the failed allocation and end the process. The next process
+ * resumes from the state on disk, which is safer than an incomplete answer. */
 _Noreturn void memory_out(const char *what);
 
 /* calloc() that does not fail; `what` as for memory_out(). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* notify.c - notifications to systemd */
+/* notify.c - sends notifications to systemd */
 #include "common/base/notify.h"
 
 #include <stddef.h>
@@ -19,7 +19,7 @@ void notify(const char *lines)
     if (len == 0 || len >= sizeof(address.sun_path))
         return;
     memcpy(address.sun_path, path, len);
-    /* An abstract socket, which has no file. */
+    /* A leading @ means an abstract socket, which has no file. */
     if (path[0] == '@')
         address.sun_path[0] = '\0';
     fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* options.c - a program's options as a table */
+/* options.c - parses a program's options from a table */
 #include "common/base/options.h"
 
 #include <ctype.h>
@@ -14,7 +14,7 @@
 struct context {
     const struct option *table;
     char *config;
-    int *level; /* per option: the source that set it, see set_option() */
+    int *level; /* one for each option: the source that set it, see set_option() */
 };
 
 static const struct option *find(const struct option *table, const char *name, size_t len)
@@ -78,8 +78,8 @@ static void add_item(struct option_list *list, const char *text)
     list->items[list->count++] = memory_text(text, "options");
 }
 
-/* Set one option. `level` is the source's rank (0 default .. 3 command line): a list
- * keeps only the values from the highest source. */
+/* Set one option. level: the rank of the source, from 0 (default) to 3 (command line). A
+ * list keeps only the values from the source with the highest rank. */
 static int set_option(struct context *context, const struct option *option,
                       const char *text, int level, struct error *err)
 {
@@ -157,8 +157,8 @@ static int apply_file(struct context *context, const char *path, struct error *e
     while (!result && fgets(line, sizeof(line), file)) {
         number++;
         if (strlen(line) == sizeof(line) - 1 && line[sizeof(line) - 2] != '\n')
-            result =
-                error_set(err, ERROR_LIMIT, "longer than %zu bytes", sizeof(line) - 2);
+            result = error_set(err, ERROR_LIMIT, "the line is longer than %zu bytes",
+                               sizeof(line) - 2);
         else
             result = apply_line(context, line, err);
         if (result)
@@ -217,8 +217,8 @@ static int apply_arguments(struct context *context, int argc, char **argv,
     return 0;
 }
 
-/* Search for --help, --version and --config first, at any position. As for every option,
- * the last one wins. */
+/* Search the command line for --help, --version or --config at any position, before other
+ * options are parsed. The last occurrence wins, as for every option. */
 static const char *peek(int argc, char **argv, const char *name)
 {
     const char *value = NULL;
@@ -249,10 +249,11 @@ void options_print_help(FILE *out, const char *program, const char *summary,
             fprintf(out, " (default: %s)", table->fallback);
         fputc('\n', out);
     }
-    fprintf(out, "  %-29s  %s\n  %-29s  %s\n", "--help", "print this and exit",
+    fprintf(out, "  %-29s  %s\n  %-29s  %s\n", "--help", "print this text and exit",
             "--version", "print the version and exit");
-    fprintf(out, "\nEach option can also stand in the file that --config names, as "
-                 "\"name = value\",\nand in the environment as RINGBENCH_NAME.\n");
+    fprintf(out, "\nEach option can also be set in the file given by --config, as \"name "
+                 "= value\",\n"
+                 "or by the environment variable RINGBENCH_NAME.\n");
 }
 
 int options_parse(const char *program, const char *summary, const struct option *table,

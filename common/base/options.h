@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* options.h - a program's options as a table that drives the command line, environment,
- * config file and --help */
+/* options.h - parses a program's options. A table of options drives the command line,
+ * environment, config file and --help. */
 #ifndef RINGBENCH_COMMON_BASE_OPTIONS_H
 #define RINGBENCH_COMMON_BASE_OPTIONS_H
 
@@ -13,8 +13,9 @@
 enum option_type {
     OPTION_STRING, /* char *, owned by the struct */
     OPTION_INT,    /* long */
-    OPTION_FLAG, /* bool; true when given; "false" in a file or the environment unsets */
-    OPTION_LIST  /* struct option_list; each use appends one value */
+    OPTION_FLAG,   /* bool; true if the option is given; "false" in a file or the
+                      environment unsets it */
+    OPTION_LIST    /* struct option_list; each use appends one value */
 };
 
 #define OPTION_VARIABLE_MAX 128
@@ -27,9 +28,10 @@ struct option_list {
 struct option {
     const char *name; /* without dashes: "data-dir" */
     enum option_type type;
-    size_t offset;        /* of the member in the config struct */
-    const char *fallback; /* as text, NULL = unset */
-    const char *argument; /* shown in help: "DIR"; NULL for flags */
+    size_t offset;        /* offset of the member in the config struct */
+    const char *fallback; /* default value as text; NULL: none */
+    const char
+        *argument; /* name of the value in the help, such as "DIR"; NULL for flags */
     const char *help;
     long min, max; /* OPTION_INT only */
 };

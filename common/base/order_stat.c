@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* order_stat.c - distribution-free statistics of sorted values */
+/* order_stat.c - computes distribution-free statistics of sorted values */
 #include "common/base/order_stat.h"
 
 #include <assert.h>
@@ -27,7 +27,7 @@ double order_stat_quantile(const double *sorted, size_t n, double share)
     return sorted[rank > 0 ? rank - 1 : 0];
 }
 
-/* Return ln P(exactly i of n coins fall heads), given that of i - 1. */
+/* Return ln P(exactly i of n coins fall heads). before: the result for i - 1. */
 static double next_log(double before, size_t n, size_t i)
 {
     return before + log((double)(n - i + 1) / (double)i);
@@ -38,7 +38,8 @@ size_t order_stat_rank(size_t n, double level)
     double term = -(double)n * log(2), tail = 0;
     size_t k = 0;
 
-    /* tail: P(at most k of n coins fall heads), with a tolerance for rounding. */
+    /* `tail` is P(at most k of n coins fall heads). The comparison tolerates rounding
+     * errors. */
     while (k < n / 2) {
         tail += exp(term);
         if (2 * tail > (1 - level) * (1 + 1e-12))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* order_stat.h - distribution-free statistics of sorted values. Pure functions. Quantiles
- * use the nearest rank; the median of an even number is the mean of the middle two
- * (median.h). */
+/* order_stat.h - computes distribution-free statistics of sorted values. Pure functions.
+ * Quantiles use the nearest rank; the median of an even number of values is the mean of
+ * the middle two (median.h). */
 #ifndef RINGBENCH_COMMON_ORDER_STAT_H
 #define RINGBENCH_COMMON_ORDER_STAT_H
 
@@ -21,11 +21,12 @@ double order_stat_quantile(const double *sorted, size_t n, double share);
  * (David and Nagaraja, Order Statistics, section 7.1). 0: n is too small. O(n). */
 size_t order_stat_rank(size_t n, double level);
 
-/* Return their coverage: 1 - 2 P(fewer than k of n coins fall heads). 1 <= k <= n / 2. */
+/* Return the coverage of the interval between the k-th least and k-th greatest value: 1 -
+ * 2 P(fewer than k of n coins fall heads). 1 <= k <= n / 2. */
 double order_stat_coverage(size_t n, size_t k);
 
-/* Set that interval for n ascending values; return false and set nothing if n is too
- * small. */
+/* Set *low and *high to the interval of order_stat_rank() for n ascending values. Return
+ * false and set nothing if n is too small. */
 bool order_stat_interval(const double *sorted, size_t n, double level, double *low,
                          double *high);
 

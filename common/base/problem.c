@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* problem.c - faults in the caller's input, and the problem document that reports them */
+/* problem.c - collects errors in the caller's input, and makes the problem document that
+ * reports them */
 #include "common/base/problem.h"
 
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* problem.h - a list of faults in the caller's input, each with its JSON pointer (RFC
- * 6901), and the problem document (RFC 9457) that reports them */
+/* problem.h - collects errors in the caller's input, each with its JSON pointer (RFC
+ * 6901), and makes the problem document (RFC 9457) that reports them */
 #ifndef RINGBENCH_COMMON_BASE_PROBLEM_H
 #define RINGBENCH_COMMON_BASE_PROBLEM_H
 
@@ -13,27 +13,27 @@
 #define PROBLEMS_MAX 50
 
 struct problems {
-    size_t count;   /* all faults added, even if not kept */
-    json_t *errors; /* array of {"pointer", "detail"}, at most PROBLEMS_MAX of them */
+    size_t count;   /* number of all errors, including those that are not stored */
+    json_t *errors; /* array of {"pointer", "detail"} with at most PROBLEMS_MAX entries */
 };
 
 void problems_init(struct problems *problems);
 void problems_release(struct problems *problems);
 
-/* Add a fault. `pointer` is a JSON pointer such as "/sizes/min"; the sentence states the
- * fault and a valid alternative. */
+/* Add an error. pointer: a JSON pointer such as "/sizes/min". The text states the error
+ * and a valid alternative. */
 void problems_add(struct problems *problems, const char *pointer, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Add the faults found in the value at `pointer`. */
+/* Add the errors found in the value at `pointer`. */
 void problems_add_below(struct problems *problems, const char *pointer,
                         const struct problems *found);
 
-/* The first fault as an error, "WHERE: /pointer: detail". Returns -1. */
+/* Set *err to the first error, "WHERE: /pointer: detail". Returns -1. */
 int problems_error(const struct problems *problems, const char *where, struct error *err);
 
-/* Return whether further faults are only counted, so that callers need not format them.
- * */
+/* Return true if further errors are only counted, so that callers need not format
+ * them. */
 bool problems_are_full(const struct problems *problems);
 
 /* Return a new problem document {"type","title","status","detail","errors"?}; problems

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* safe_regex.c - foreign regular expressions (PCRE2) */
+/* safe_regex.c - matches foreign regular expressions (PCRE2) */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "common/base/safe_regex.h"
 #include "common/base/memory.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define HEAP_MAX_KIB 4096
-#define BYTES_A_STEP 16 /* scanning this many bytes takes about as long as a step */
+#define BYTES_A_STEP 16 /* scanning this many bytes takes about as long as one step */
 
 struct safe_regex {
     pcre2_code *code;
@@ -21,9 +21,9 @@ struct effort {
     size_t steps, at; /* at: offset in the text */
 };
 
-/* Count steps, since PCRE2's own match limit restarts at each start position in the text.
- * PCRE2 calls this function before each pattern item. Each call is a step, and so are
- * every BYTES_A_STEP bytes that the previous item consumed. */
+/* Count steps, because PCRE2's own match limit restarts at each start position in the
+ * text. PCRE2 calls this function before each pattern item. Each call counts as a step,
+ * and so does each BYTES_A_STEP bytes that the previous item consumed. */
 static int on_item(pcre2_callout_block *block, void *arg)
 {
     struct effort *effort = arg;

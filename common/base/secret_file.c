@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* secret_file.c - the permission rule for files with tokens and keys */
+/* secret_file.c - opens files with tokens and keys if their permissions are safe */
 #include "common/base/secret_file.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sync_file.c - writes that survive a power loss */
+/* sync_file.c - makes written files survive a power failure */
 #include "common/base/sync_file.h"
 
 #include <errno.h>

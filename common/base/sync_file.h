@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sync_file.h - writes that survive a power loss */
+/* sync_file.h - makes written files survive a power failure */
 #ifndef RINGBENCH_COMMON_BASE_SYNC_FILE_H
 #define RINGBENCH_COMMON_BASE_SYNC_FILE_H
 

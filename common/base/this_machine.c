@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* this_machine.c - the machine that this program runs on */
+/* this_machine.c - reads properties of the machine that this program runs on */
 #include "common/base/this_machine.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* units.c - sizes with suffixes: K, M, G, T are powers of 1024 */
+/* units.c - parses and formats sizes with suffixes: K, M, G, T are powers of 1024 */
 #include "common/base/units.h"
 
 #include <ctype.h>
@@ -32,7 +32,7 @@ static int parse_suffix(const char *text)
 static int bad_size(const char *text, struct error *err)
 {
     return error_set(err, ERROR_INVALID,
-                     "'%.40s' is not a size; write bytes as 8, 64K, 1.5M or 1G", text);
+                     "'%.40s' is not a size; write sizes as 8, 64K, 1.5M or 1G", text);
 }
 
 static int too_big(const char *text, struct error *err)

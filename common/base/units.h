@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* units.h - sizes with suffixes: K, M, G, T are powers of 1024 */
+/* units.h - parses and formats sizes with suffixes: K, M, G, T are powers of 1024 */
 #ifndef RINGBENCH_COMMON_BASE_UNITS_H
 #define RINGBENCH_COMMON_BASE_UNITS_H
 
@@ -11,13 +11,14 @@
 #define UNITS_TEXT_MAX 32
 #define UNITS_REAL_MAX 40
 
-/* Parse "8", "64K", "1.5M", "128MiB" into bytes. A fraction must give whole bytes. */
+/* Parse a size such as "8", "64K", "1.5M" or "128MiB" into bytes. The result must be a
+ * whole number. */
 int units_parse_size(const char *text, uint64_t *bytes, struct error *err);
 
 /* Format the shortest exact spelling: 65536 -> "64K", 100 -> "100"; return text. */
 const char *units_format_size(uint64_t bytes, char text[UNITS_TEXT_MAX]);
 
-/* Format two or three significant digits for prose: "1.5 GiB"; return text. */
+/* Format a size for prose with one to four digits, such as "1.5 GiB"; return text. */
 const char *units_format_human(uint64_t bytes, char text[UNITS_TEXT_MAX]);
 
 /* Format the shortest text that parses to the same number; return text. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* utf8.c - UTF-8 checks (RFC 3629) */
+/* utf8.c - checks UTF-8 (RFC 3629) */
 #include "common/base/utf8.h"
 
 #include <string.h>
 
-/* Return the lowest and highest valid second byte; this excludes overlong forms,
- * surrogates and code points above U+10FFFF. */
+/* Set *low and *high to the lowest and highest valid second byte. The range excludes
+ * overlong forms, surrogates and code points above U+10FFFF. */
 static void second_byte(unsigned char first, unsigned char *low, unsigned char *high)
 {
     *low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* utf8.h - UTF-8 checks (RFC 3629) for text that is foreign or was cut */
+/* utf8.h - checks text that is foreign or was truncated for UTF-8 (RFC 3629) */
 #ifndef RINGBENCH_COMMON_BASE_UTF8_H
 #define RINGBENCH_COMMON_BASE_UTF8_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Return the length of the valid sequence at data; 0 if there is none (or a NUL). */
+/* Return the length of the valid sequence at `data`; 0 if there is none, or at a NUL. */
 size_t utf8_sequence(const char *data, size_t len);
 
 /* Return the code point of a valid sequence of n bytes. */
 uint32_t utf8_code(const char *sequence, size_t n);
 
-/* Return the length of a NUL-terminated text, cut to at most `most` bytes without
- * splitting a sequence: for "%.*s". */
+/* Return the number of bytes to print of a NUL-terminated text with "%.*s": at most
+ * `most`, without splitting a sequence. */
 int utf8_fit(const char *text, int most);
 
 /* Remove an incomplete sequence at the end of a text. */

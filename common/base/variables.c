@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* variables.c - unknown environment variables with our prefix */
+/* variables.c - warns of unknown environment variables that start with RINGBENCH_ */
 #include "common/base/variables.h"
 
 #include <ctype.h>
@@ -11,15 +11,16 @@
 
 #define PREFIX "RINGBENCH_"
 
-/* Variables of other programs, without the prefix; "PORT_*" matches every name with that
- * beginning. An agent, a server and a script often start from the same environment. */
+/* Variables of other programs, without the prefix. "PORT_*" matches every name that
+ * begins with "PORT_". An agent, a server and a script often start from the same
+ * environment. */
 static const char *const others[] = {
 #include "option_names.h" /* options of the server and the agent, from their tables */
     "STORE_RESERVE_BYTES", "AGENT_OPTIONS",
-    /* for the workers */
+    /* used by the workers */
     "ADDRESS", "CASE", "CPUS", "CUDART_LIB", "DEVICE", "HOSTID", "NCCL_LIB", "NODE",
     "NVML_LIB", "RANKS_PER_NCCL_ID",
-    /* for scripts/ and tests/ */
+    /* used by scripts/ and tests/ */
     "BIN_DIR", "BUILD_DIR", "CHROMIUM", "EMULATION*", "MACHINE", "ROOT", "SKIP_DEPS",
     "TEST_*", "WRITE_GOLDEN",
     /* set by Kubernetes for a service named ringbench */

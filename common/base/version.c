@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* version.c - the version of this ringbench */
+/* version.c - provides the version of this ringbench */
 #include "common/base/version.h"
 
 #include <stdio.h>

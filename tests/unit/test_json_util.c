@@ -97,14 +97,15 @@ TEST(more_names_or_values_than_a_request_may_have_are_counted)
     sprintf(names + n, ",\"b\":1}");
     assert_int_equal(json_check_extent(names, strlen(names), &err), -1);
     assert_int_equal(err.code, ERROR_LIMIT);
-    assert_non_null(strstr(err.text, "has 2049 names in its objects, more than 2048"));
+    assert_non_null(
+        strstr(err.text, "contains 2049 names in its objects; the limit is 2048"));
     free(names);
 
     values = malloc(JSON_VALUES_MAX + 8);
     memset(values, ',', JSON_VALUES_MAX + 8);
     assert_int_equal(json_check_extent(values, JSON_VALUES_MAX - 1, &err), 0);
     assert_int_equal(json_check_extent(values, JSON_VALUES_MAX, &err), -1);
-    assert_non_null(strstr(err.text, "has 32769 values, more than 32768"));
+    assert_non_null(strstr(err.text, "contains 32769 values; the limit is 32768"));
     /* Within a string they mean nothing, also after a quote of its own. */
     memcpy(values, "[\"\\\"", 4);
     assert_int_equal(json_check_extent(values, JSON_VALUES_MAX + 8, &err), 0);

@@ -257,7 +257,7 @@ TEST(mistakes_in_a_file_name_the_line)
     memcpy(text, "name = ", 7);
     write_file(path, text);
     assert_int_equal(PARSE(&config, &err, ARG("--config"), path), -1);
-    assert_non_null(strstr(err.text, " line 1: longer than 4094 bytes"));
+    assert_non_null(strstr(err.text, " line 1: the line is longer than 4094 bytes"));
     options_release(table, &config);
     unlink(path);
 }

@@ -71,7 +71,7 @@ TEST(a_refusal_says_what_would_be_right)
     static const struct {
         const char *text, *says;
     } cases[] = {
-        {"1x", "'1x' is not a size; write bytes as 8, 64K, 1.5M or 1G"},
+        {"1x", "'1x' is not a size; write sizes as 8, 64K, 1.5M or 1G"},
         {"1.3K", "'1.3K' is not a whole number of bytes"},
         {"8388608T", "'8388608T' is more than 8 EiB"},
     };
