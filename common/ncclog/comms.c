@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* comms.c - a process's communicators and the log lines that belong to them */
+/* comms.c - assigns log lines to the communicators of a process */
 #include "common/ncclog/comms.h"
 #include "common/base/memory.h"
 
@@ -36,8 +36,8 @@ const struct ncclog_comm *ncclog_comm_at(const struct ncclog *log, const char *i
     return find(log, id);
 }
 
-/* Pointers are reused after a communicator is destroyed, so compare the other values too.
- * */
+/* Return true if a line describes this communicator. NCCL reuses pointers of destroyed
+ * communicators, so compare the other values too. */
 static bool is_same(const struct ncclog_comm *comm, const char *name, long rank, long n)
 {
     return comm->rank == rank && comm->n == n &&
@@ -124,7 +124,8 @@ struct ncclog_comm *ncclog_comm_of_link(struct ncclog *log, long own, long peer,
     return comm;
 }
 
-/* Rank communicators by information: known transports, then transports to other nodes. */
+/* Rank communicators by the information about them: communicators with known transports
+ * first, and among these, communicators that span several nodes. */
 static int weight_of(const struct ncclog_comm *comm)
 {
     return comm->n_ways == 0 ? 0 : comm->nodes == 1 ? 1 : 2;

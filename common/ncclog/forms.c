@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* forms.c - the line forms of NCCL's log: NCCL 2.18 to 2.30, and links and communicators
- * of older versions and RCCL */
+/* forms.c - parses the lines of NCCL's log: all known forms of NCCL 2.18 to 2.30, and the
+ * links and communicators of older versions and RCCL */
 #include "common/ncclog/forms.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "common/ncclog/comms.h"
 #include "common/ncclog/pattern.h"
 
-/* Stores a line's content; `about` comes from the form's table entry. */
+/* Store a line's content. about: from the form's table entry. */
 typedef void taker(struct ncclog *log, const struct pieces *pieces, const char *about);
 
 static void take_version(struct ncclog *log, const struct pieces *pieces,
@@ -33,7 +33,7 @@ static void take_driver(struct ncclog *log, const struct pieces *pieces,
 static void take_bootstrap(struct ncclog *log, const struct pieces *pieces,
                            const char *about)
 {
-    size_t first = about ? 1 : 0; /* after a number in brackets */
+    size_t first = about ? 1 : 0; /* the first piece is a number in brackets */
 
     piece_copy(&pieces->at[first], log->bootstrap, sizeof(log->bootstrap));
     piece_copy(&pieces->at[first + 1], log->address, sizeof(log->address));
@@ -61,9 +61,9 @@ static json_t *text_of(const struct piece *piece)
                            piece->len < NCCLOG_TEXT_MAX ? piece->len : NCCLOG_TEXT_MAX);
 }
 
-/* ---- devices ---- */
+/* ---- Devices ---- */
 
-/* "mlx5_0:1/RoCE" or "ib0:20.20.20.25<0>" */
+/* Parse a device such as "mlx5_0:1/RoCE" or "ib0:20.20.20.25<0>". */
 static json_t *device_of(const char *text, size_t len)
 {
     const char *colon = memchr(text, ':', len);
@@ -92,7 +92,8 @@ static void join(json_t *into, const json_t *other)
         json_object_set_new(into, "name", json_sprintf("%s+%s", a, b));
 }
 
-/* Parse the words up to the next bracketed number as one device; braces group several. */
+/* Parse the words before the next bracketed number as one device. Braces enclose several
+ * devices that NCCL uses as one. */
 static const char *next_device(const char *at, const char *end, json_t **device)
 {
     bool is_fused = memchr(at, '{', (size_t)(end - at) < 3 ? (size_t)(end - at) : 3);
@@ -123,8 +124,8 @@ static const char *next_device(const char *at, const char *end, json_t **device)
     return at;
 }
 
-/* Parse "[0]mlx5_0:1/RoCE [1]mlx5_1:1/IB [RO]": the i-th is device i, whatever its
- * number. */
+/* Parse a list such as "[0]mlx5_0:1/RoCE [1]mlx5_1:1/IB [RO]". The i-th entry is device
+ * i, regardless of the number in brackets. */
 static void take_devices(struct ncclog *log, const struct pieces *pieces,
                          const char *about)
 {
@@ -155,7 +156,7 @@ static void take_virtual(struct ncclog *log, const struct pieces *pieces,
                               json_pack("{s:o}", "name", text_of(&pieces->at[1])));
 }
 
-/* ---- settings, and features that NCCL does not use ---- */
+/* ---- Settings, and features that NCCL does not use ---- */
 
 static void take_setting(struct ncclog *log, const struct pieces *pieces,
                          const char *about)
@@ -178,7 +179,7 @@ static void take_setting(struct ncclog *log, const struct pieces *pieces,
     }
 }
 
-/* Add a reason unless it is already in the list. */
+/* Add a reason unless the list already contains it. */
 static void add_reason(struct ncclog *log, const char *about, const struct piece *line)
 {
     json_t *reason = json_pack("{s:s, s:o}", "about", about, "text", text_of(line));
@@ -215,7 +216,7 @@ static void quote_setting(struct ncclog *log, const struct piece *name, const ch
             add_reason(log, deciding[i], &line);
 }
 
-/* ---- communicators ---- */
+/* ---- Communicators ---- */
 
 static struct ncclog_comm *turn_to(struct ncclog *log, const struct piece *at,
                                    const char *name)
@@ -245,7 +246,7 @@ static void take_destroyed(struct ncclog *log, const struct pieces *pieces,
     log->n_destroyed++;
 }
 
-/* The form before 2.18 and in RCCL, without an id. */
+/* Parse the form before 2.18 and in RCCL, which has no commId. */
 static void take_old_comm(struct ncclog *log, const struct pieces *pieces,
                           const char *about)
 {
@@ -257,8 +258,8 @@ static void take_old_comm(struct ncclog *log, const struct pieces *pieces,
         comm->has_ended = comm->has_ended || strcmp(about, "complete") == 0;
 }
 
-/* A split line has no id. Its ranks share the parent, the number of the split and the
- * color. */
+/* Parse the line of a split communicator. It contains no ID, but all its ranks have the
+ * same parent, split number and color, which form a name. */
 static void take_split(struct ncclog *log, const struct pieces *pieces, const char *about)
 {
     const struct piece *at = pieces->at;
@@ -287,7 +288,7 @@ static void take_sizes(struct ncclog *log, const struct pieces *pieces, const ch
     comm->local_ranks = pieces->at[4].number;
 }
 
-/* ---- transports ---- */
+/* ---- Transports ---- */
 
 static void add_rank(struct ncclog_ranks *ranks, long rank)
 {
@@ -324,7 +325,8 @@ static struct ncclog_way *find_way(struct ncclog_comm *comm,
     return &comm->ways[comm->n_ways++];
 }
 
-/* Parse "NET/IB/0(3)/GDRDMA(PCI)/Shared", "P2P/indirect/2[2]", "P2P/CUMEM/read". */
+/* Parse a transport such as "NET/IB/0(3)/GDRDMA(PCI)/Shared", "P2P/indirect/2[2]" or
+ * "P2P/CUMEM/read". */
 static void read_via(const struct piece *piece, struct ncclog_way *way)
 {
     char text[2 * NCCLOG_NAME_MAX];
@@ -332,7 +334,7 @@ static void read_via(const struct piece *piece, struct ncclog_way *way)
 
     piece_copy(piece, text, sizeof(text));
     text[strcspn(text, "\r")] = '\0';
-    /* RCCL appends the communicator. */
+    /* RCCL appends the communicator to the transport. */
     if (strstr(text, " comm 0x"))
         *strstr(text, " comm 0x") = '\0';
     way->device = -1;
@@ -454,9 +456,10 @@ static void take_collnet(struct ncclog *log, const struct pieces *pieces,
     add_link(log, &link);
 }
 
-/* ---- results of init ---- */
+/* ---- Results of init ---- */
 
-/* From 2.21.5 on the second number (CollNet) copies the first, so it is no evidence. */
+/* Store the numbers of channels. The number of CollNet channels is ignored, because since
+ * 2.21.5 it is a copy of the first number. */
 static void take_channels(struct ncclog *log, const struct pieces *pieces,
                           const char *about)
 {
@@ -489,8 +492,8 @@ static void take_rings(struct ncclog *log, const struct pieces *pieces, const ch
         comm->ring_gdr = pieces->at[1].number;
 }
 
-/* The line has rank and size but no pointer: it belongs to the last selected
- * communicator. */
+/* Store the duration of init. The line contains rank and size but no pointer, so it is
+ * assigned to the selected communicator. */
 static void take_timings(struct ncclog *log, const struct pieces *pieces,
                          const char *about)
 {
@@ -502,8 +505,9 @@ static void take_timings(struct ncclog *log, const struct pieces *pieces,
         comm->init_s = seconds;
 }
 
-/* Parse "init.cc:84 -> 3", NCCL's trace of an error. Before init is complete, a trace
- * from init or its callees means that init failed; code 7 means that init goes on. */
+/* Parse NCCL's trace of an error, such as "init.cc:84 -> 3". A trace before init is
+ * complete means that init failed, except code 7, which means that init is in
+ * progress. */
 static void take_trace(struct ncclog *log, const struct pieces *pieces, const char *about)
 {
     long code = pieces->at[1].number;
@@ -519,7 +523,8 @@ static void take_trace(struct ncclog *log, const struct pieces *pieces, const ch
 #define OLD_COMM "$ rank # nranks # *- Init "
 #define SPLIT "$ rank # nranks # *parent $ splitCount # color # *- Init "
 
-/* The first matching form wins. An entry without a taker is recognized and ignored. */
+/* The forms of lines; the first matching form wins. A line whose form has no taker is
+ * recognized and ignored. */
 static const struct {
     const char *pattern;
     taker *take;
@@ -558,7 +563,7 @@ static const struct {
     {"NET/Plugin : Loaded net plugin $ (*", take_plugin, NULL},
     {"Initialized NET plugin *", take_plugin, NULL},
     {"Assigned NET plugin * to comm", take_plugin, NULL},
-    /* NCCL looks for this plugin by default; its absence is normal. */
+    /* NCCL searches for this plugin by default, so its absence is normal. */
     {"NET/Plugin : Plugin load (libnccl-net.so) returned *", NULL, NULL},
     {"NET/Plugin : Plugin load (*) returned *", take_reason, "plugin"},
     {"NET/Plugin : Could not find: libnccl-net.so*", NULL, NULL},
@@ -606,8 +611,9 @@ static const struct {
 };
 
 static const struct {
-    const char *pattern, *about; /* about NULL: does not explain the transports */
-    bool is_optional;            /* NCCL continues without it */
+    const char *pattern,
+        *about;       /* about NULL: the warning does not explain the transports */
+    bool is_optional; /* true if NCCL continues without the feature */
 } warnings[] = {
     {"Failed to open libibverbs*", "ib", true},
     {"NET/IB : Unable to open device *", "hca", true},

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_conf.c - NCCL's own configuration files */
+/* nccl_conf.c - reads NCCL's configuration files */
 #include "common/ncclog/nccl_conf.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Read the value of a line NAME=VALUE in one of NCCL's configuration files; "" if absent.
- * */
+/* Read the value of a line NAME=VALUE in one of NCCL's configuration files. Return false
+ * if there is no such line. */
 static bool read_setting(const char *path, const char *name, char *value, size_t size)
 {
     char line[512];

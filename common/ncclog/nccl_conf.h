@@ -8,8 +8,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Look up a name in the files, cut to the value's size; return false if absent. own and
- * home: NCCL_CONF_FILE and HOME of the process that will use NCCL; either may be NULL. */
+/* Look up a name in the files and write its value, truncated to `size`. Return false if
+ * no file contains it. own and home: NCCL_CONF_FILE and HOME of the process that will use
+ * NCCL; either may be NULL. */
 bool nccl_conf_find(const char *own, const char *home, const char *name, char *value,
                     size_t size);
 

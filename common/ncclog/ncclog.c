@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ncclog.c - the transports in NCCL's own log */
+/* ncclog.c - reads the transports from NCCL's log */
 #include "common/ncclog/ncclog.h"
 
 #include <stdio.h>
@@ -51,7 +51,8 @@ void ncclog_release(struct ncclog *log)
 static void take_info(struct ncclog *log, const char *text)
 {
     log->n_lines++;
-    /* Each release adds lines; only an unknown form of a link is a loss. */
+    /* Each NCCL release adds lines. An unknown line is a loss only if it describes a
+     * link. */
     if (ncclog_take(log, text) || !strstr(text, " via "))
         return;
     log->n_unread++;
@@ -60,7 +61,8 @@ static void take_info(struct ncclog *log, const char *text)
                               clean_text_json(text, strnlen(text, NCCLOG_TEXT_MAX)));
 }
 
-/* Return whether init is complete; without INIT lines, connected rings prove it. */
+/* Return true if init is complete. Without INIT lines, connected rings are the
+ * evidence. */
 static bool is_past_init(const struct ncclog *log)
 {
     const struct ncclog_comm *comm = log->n_comms > 0 ? &log->comms[log->now] : NULL;
@@ -85,7 +87,7 @@ bool ncclog_is_echo(const char *warning)
     return false;
 }
 
-/* Keep the first distinct warnings: they show the origin of a failure. */
+/* Keep the first distinct warnings, because they show the origin of a failure. */
 static void take_warning(struct ncclog *log, const char *text)
 {
     struct ncclog_warnings *kept = is_past_init(log) ? &log->late : &log->early;
@@ -94,7 +96,7 @@ static void take_warning(struct ncclog *log, const char *text)
     bool has_it = n == NCCLOG_WARNINGS_MAX;
 
     log->n_lines++;
-    /* Connections closed by peers are normal at the end of a job. */
+    /* At the end of a job it is normal that peers close connections. */
     if (log->n_destroyed > 0 && log->n_destroyed >= log->n_comms &&
         ncclog_is_echo(text)) {
         json_decref(line);
@@ -142,7 +144,7 @@ const char *ncclog_find_version(const char *text)
     return at ? at : strstr(text, "RCCL version ");
 }
 
-/* Return whether the text before a line is empty or a launcher's label. */
+/* Return true if the text before a line is empty or a launcher's label. */
 static bool is_label(const char *text, const char *end)
 {
     if (end == text)
@@ -180,7 +182,7 @@ enum ncclog_line ncclog_line(struct ncclog *log, const char *line, size_t len)
     return NCCLOG_INFO;
 }
 
-/* ---- as JSON ---- */
+/* ---- JSON output ---- */
 
 static size_t next_rank(const struct ncclog_ranks *ranks, size_t from, bool is_in)
 {
@@ -264,8 +266,7 @@ static void put_count(json_t *out, const char *key, long count)
         json_object_set_new(out, key, json_integer(count));
 }
 
-/* Add a list or an object unless it is empty. It is copied, since the log may continue.
- * */
+/* Add a copy of a list or an object unless it is empty. The original may still grow. */
 static void put_some(json_t *out, const char *key, json_t *some)
 {
     if (json_object_size(some) > 0 || json_array_size(some) > 0)
@@ -305,8 +306,8 @@ static void put_comm(const struct ncclog_comm *comm, json_t *out)
     put_numbers(comm, out);
 }
 
-/* Append a communicator's transports. Those of later communicators get `other`, their
- * index in `others`. */
+/* Append a communicator's transports to `transports` or `collnet`. other: index of the
+ * communicator in `others`, added to each transport; -1: not added. */
 static void put_ways(const struct ncclog *log, const struct ncclog_comm *comm, long other,
                      json_t *transports, json_t *collnet)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ncclog.h - the transports in NCCL's own log: how a process's rank reaches its peers,
- * over which devices, and why. The parser gets a process's output line by line; " NCCL
- * INFO " and " NCCL WARN " mark NCCL's lines. The table in forms.c has the forms of NCCL
- * 2.18 to 2.30, and those for links and communicators of older versions and RCCL. A
- * process may have several communicators (tensor, pipeline and data parallel groups, or
- * several GPUs); comms.c assigns lines to them. */
+/* ncclog.h - reads from NCCL's log how a process's rank reaches its peers, over which
+ * devices, and why. The parser gets a process's output line by line; " NCCL INFO " and "
+ * NCCL WARN " mark NCCL's lines. The table in forms.c contains the forms of NCCL 2.18 to
+ * 2.30, and those for links and communicators of older versions and RCCL. A process may
+ * use several communicators (tensor, pipeline and data parallel groups, or several GPUs);
+ * comms.c assigns lines to them. */
 #ifndef RINGBENCH_COMMON_NCCLOG_NCCLOG_H
 #define RINGBENCH_COMMON_NCCLOG_NCCLOG_H
 
@@ -14,14 +14,14 @@
 #include <stdint.h>
 #include <string.h>
 
-#define NCCLOG_WAYS_MAX 64 /* per communicator */
+#define NCCLOG_WAYS_MAX 64 /* limit for each communicator */
 #define NCCLOG_COMMS_MAX 64
-#define NCCLOG_COMM_MAX 56 /* of a communicator's name */
+#define NCCLOG_COMM_MAX 56 /* size of a communicator's name */
 #define NCCLOG_NAME_MAX 64
 #define NCCLOG_RANKS_MAX 65536
-#define NCCLOG_LIST_MAX 128   /* devices, settings, reasons: for each */
-#define NCCLOG_UNREAD_MAX 8   /* kept lines that match no form */
-#define NCCLOG_WARNINGS_MAX 4 /* kept warnings, before and after init each */
+#define NCCLOG_LIST_MAX 128   /* limit for devices, settings and reasons each */
+#define NCCLOG_UNREAD_MAX 8   /* limit of stored lines that match no form */
+#define NCCLOG_WARNINGS_MAX 4 /* limit of stored warnings, before and after init each */
 #define NCCLOG_TEXT_MAX 400
 
 /* A bit set of ranks; grows with the largest rank. */
@@ -32,30 +32,34 @@ struct ncclog_ranks {
 
 struct ncclog_way {
     char via[NCCLOG_NAME_MAX]; /* "NET/IB", "P2P/direct pointer/read", "SHM/direct" */
-    long device;               /* of a network; -1: none */
+    long device;               /* number of the network device; -1: not a network */
     bool is_gdr, is_pxn, is_collnet;
     struct ncclog_ranks to, from;
-    uint64_t channels[2]; /* bit sets: for collectives, for sends and receives */
+    uint64_t channels[2]; /* bit sets of channels: for collectives, and for sends and
+                             receives */
 };
 
 struct ncclog_comm {
-    char id[24]; /* the pointer that the process prints; "": not reported */
-    char name[NCCLOG_COMM_MAX]; /* equal in all of its processes; "": not reported */
+    char id[24];                /* the pointer that NCCL prints; "": not reported */
+    char name[NCCLOG_COMM_MAX]; /* the same in all processes of the communicator; "": not
+                                   reported */
     long rank, n, nodes, local_ranks; /* -1: not reported */
-    long channels[3];  /* collectives, NVLS, point to point; -1: not reported */
-    bool connected[5]; /* rings, trees, nvls, pat, collnet */
+    long channels[3];  /* numbers of channels: collectives, NVLS, point to point; -1: not
+                          reported */
+    bool connected[5]; /* true if connected: rings, trees, nvls, pat, collnet */
     long ring_gdr;     /* -1: not reported */
-    double init_s;     /* negative: not reported */
-    bool has_ended;    /* init is complete */
-    bool has_failed;   /* NCCL traced an error through it before init was complete */
+    double init_s;     /* duration of init, seconds; negative: not reported */
+    bool has_ended;    /* true once init is complete */
+    bool has_failed;   /* true if NCCL traced an error in it before init was complete */
     struct ncclog_way *ways;
     size_t n_ways;
 };
 
-/* Forms that identify a library for which the other forms are unknown. */
+/* The log's dialect. For OLD and RCCL, only the forms of links and communicators are
+ * known. */
 enum ncclog_dialect { NCCLOG_KNOWN, NCCLOG_OLD, NCCLOG_RCCL };
 
-/* Warnings: their number, and the first distinct ones. */
+/* The number of warnings, and the first distinct ones. */
 struct ncclog_warnings {
     json_t *first;
     long n;
@@ -64,28 +68,28 @@ struct ncclog_warnings {
 struct ncclog {
     char version[NCCLOG_NAME_MAX], network[NCCLOG_NAME_MAX], plugin[NCCLOG_NAME_MAX];
     enum ncclog_dialect dialect;
-    char bootstrap[NCCLOG_NAME_MAX]; /* interface */
-    char address[NCCLOG_NAME_MAX];   /* of that interface */
+    char bootstrap[NCCLOG_NAME_MAX]; /* name of the bootstrap interface */
+    char address[NCCLOG_NAME_MAX];   /* address of the bootstrap interface */
     long driver;                     /* CUDA driver version number; 0: not reported */
     struct ncclog_comm *comms;
-    size_t n_comms, now;   /* now: index of the last one that spoke */
-    size_t n_destroyed;    /* at the program's request, at its end */
-    long n_comms_left_out; /* beyond the limit */
-    char left_out[24];     /* the selected one of those left out; "": none */
-    long n_links;     /* lines that name a link; grows while NCCL connects its ranks */
-    long n_unplaced;  /* of these, lines that fit no communicator */
-    long n_ambiguous; /* lines that fit several equally */
-    json_t *hcas, *interfaces; /* in NCCL's numbering */
-    json_t *settings;          /* that NCCL reports as applied */
+    size_t n_comms, now;   /* now: index of the selected communicator */
+    size_t n_destroyed;    /* number of communicators that the program destroyed */
+    long n_comms_left_out; /* number of communicators beyond the limit */
+    char left_out[24]; /* the selected communicator if it is beyond the limit; else "" */
+    long n_links; /* number of lines about links; grows while NCCL connects its ranks */
+    long n_unplaced;  /* number of link lines that fit no communicator */
+    long n_ambiguous; /* number of link lines that fit several communicators equally */
+    json_t *hcas, *interfaces; /* devices in NCCL's numbering */
+    json_t *settings;          /* settings that NCCL reports as applied */
     json_t *reasons;           /* [{"about","text"}] */
     json_t *unread;
-    long n_lines, n_unread;             /* lines from NCCL */
-    struct ncclog_warnings early, late; /* before init was complete, and after */
+    long n_lines, n_unread; /* numbers of NCCL's lines, and of lines that match no form */
+    struct ncclog_warnings early, late; /* warnings before init was complete, and after */
 };
 
 enum ncclog_line { NCCLOG_NONE, NCCLOG_INFO, NCCLOG_WARN };
 
-/* Return whether a transport is NET/IB or a plugin derived from it (HPC-X: NET/IBext_v8),
+/* Return true if a transport is NET/IB or a plugin derived from it (HPC-X: NET/IBext_v8),
  * which numbers HCAs in the same way. */
 static inline bool ncclog_is_of_ib(const char *via)
 {
@@ -98,28 +102,29 @@ const char *ncclog_find_version(const char *text);
 void ncclog_init(struct ncclog *log);
 void ncclog_release(struct ncclog *log);
 
-/* Parse one line without its newline; it may hold any bytes and no NUL at its end. Return
- * its kind. */
+/* Parse one line without its newline. The line may contain any bytes and need not end
+ * with a NUL. Return its kind. */
 enum ncclog_line ncclog_line(struct ncclog *log, const char *line, size_t len);
 
-/* Return the most informative communicator: known transports first, then several nodes,
- * then the largest, then the first. NULL: none. */
+/* Return the most informative communicator, or NULL. Known transports count first, then
+ * several nodes, then the number of ranks, then the order. */
 const struct ncclog_comm *ncclog_main(const struct ncclog *log);
 
-/* Return whether a warning is only the consequence of an earlier failure, here or on
- * another node. */
+/* Return true if a warning is only a consequence of an earlier failure, in this process
+ * or in another one. */
 bool ncclog_is_echo(const char *warning);
 
-/* Return whether a warning concerns something optional for NCCL, such as RDMA. */
+/* Return true if a warning concerns a feature that NCCL can do without, such as RDMA. */
 bool ncclog_is_optional(const char *warning);
 
-/* Return the cause among warnings (strings in order of arrival): the first that is
- * neither an echo nor optional; else the first that is no echo; else the first. NULL if
- * there are none. */
+/* Return the warning that is the most likely cause (warnings: strings in order of
+ * arrival). The first warning that is neither a consequence nor optional wins, then the
+ * first that is no consequence, then the first. NULL if there are no warnings. */
 const char *ncclog_cause(const json_t *warnings);
 
-/* Return the warning that explains why the process failed, or NULL; call it for failed
- * processes only. A warning before init was complete may concern something optional. */
+/* Return the warning that explains why the process failed, or NULL. Call this for failed
+ * processes only, because a warning before init was complete may concern an optional
+ * feature. */
 const char *ncclog_failure(const struct ncclog *log);
 
 /* Return the `log` object of an `nccl` event (docs/development/agent-protocol.md) with

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ncclog_set.c - NCCL's logs of several processes in one stream */
+/* ncclog_set.c - separates the NCCL logs of several processes in one stream */
 #include "common/ncclog/ncclog_set.h"
 
 #include <ctype.h>
@@ -36,8 +36,8 @@ void ncclog_set_release(struct ncclog_set *set)
     memset(set, 0, sizeof(*set));
 }
 
-/* Return the start of HOST:PID:THREAD at the end of a word; a launcher's label may
- * directly precede it. */
+/* Return the start of HOST:PID:THREAD at the end of a word. A launcher's label may
+ * directly precede the host. */
 static const char *origin_in(const char *word)
 {
     static const char of_host[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -51,7 +51,8 @@ static const char *origin_in(const char *word)
     return at;
 }
 
-/* Return whether "HOST:#:#" is really a time: "05:06:07", "2026-03-04T05:06:07". */
+/* Return true if a match of "HOST:#:#" is really a time, such as "05:06:07" or
+ * "2026-03-04T05:06:07". */
 static bool is_time(const struct pieces *pieces)
 {
     const struct piece *at = pieces->at;
@@ -64,8 +65,8 @@ static bool is_time(const struct pieces *pieces)
     return len == 2 || (len >= 11 && strspn(at[0].text, "0123456789-") >= 10);
 }
 
-/* Return the host after a time that a log collector put directly before it: after the
- * zone in "08.5+07:00node-a", after the Z in "07.8Znode-a". */
+/* Return the start of the host if a log collector put a time directly before it: after
+ * the zone in "08.5+07:00node-a", after the Z in "07.8Znode-a". */
 static const char *without_time(const char *word, const char *at)
 {
     const char *end = at;
@@ -78,8 +79,8 @@ static const char *without_time(const char *word, const char *at)
     return end > at ? end + (*end == 'Z') : at;
 }
 
-/* Read the origin before a line's message, as in "0: [time] HOST:PID:THREAD [0]
- * file.cc:1": the last word of this form that is not a time. */
+/* Read the origin of a line such as "0: [time] HOST:PID:THREAD [0] file.cc:1". It is the
+ * last word of this form that is not a time. */
 static bool read_origin(const char *line, size_t len, struct ncclog_process *out)
 {
     const char *end = memmem(line, len, " NCCL ", 6);
@@ -115,7 +116,7 @@ size_t ncclog_plain(const char *line, size_t len, char *out, size_t size)
     return n;
 }
 
-/* Only count the processes beyond the limit. */
+/* Count a process beyond the limit. */
 static void leave_out(struct ncclog_set *set, const char *key)
 {
     if (!set->left_out)
@@ -125,7 +126,7 @@ static void leave_out(struct ncclog_set *set, const char *key)
     set->n_left_out = json_object_size(set->left_out);
 }
 
-/* For these processes, keep only whether a node has nothing but sockets. */
+/* For processes beyond the limit, record only the hosts on which NCCL uses sockets. */
 static void note_left_out(struct ncclog_set *set, const struct ncclog_process *wanted,
                           const char *line, size_t len)
 {
@@ -137,8 +138,8 @@ static void note_left_out(struct ncclog_set *set, const struct ncclog_process *w
         json_object_set_new_nocheck(set->left_out_by_sockets, wanted->host, json_true());
 }
 
-/* Return the process of a line, or NULL beyond the limit. Most lines come from the same
- * process as the previous line. */
+/* Return the process of a line, or NULL if it is beyond the limit. Try the previous
+ * line's process first, because most lines come from the same process. */
 static struct ncclog_process *find(struct ncclog_set *set,
                                    const struct ncclog_process *wanted)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pattern.c - matching a line against a form, and the pieces that it captures */
+/* pattern.c - matches a line against a form and captures its variable parts */
 #include "common/ncclog/pattern.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static struct piece *add(struct pieces *pieces, const char *text, size_t len)
     return piece;
 }
 
-/* Parse an integer within the range of any count. */
+/* Parse an integer of at most NUMBER_MAX. Return its length, or 0 if there is none. */
 static size_t take_number(const char *text, struct pieces *pieces)
 {
     size_t digits = strspn(text + (text[0] == '-'), "0123456789");
@@ -40,13 +40,13 @@ static size_t take_word(const char *pattern, const char *text, struct pieces *pi
     return len;
 }
 
-/* NEVER: no longer match of an earlier star would help either. */
+/* The result of a match. NEVER: even a longer match of an earlier star cannot help. */
 enum fit { NOT, FITS, NEVER };
 
 static enum fit fits_rest(const char *pattern, const char *text, struct pieces *pieces);
 
-/* Match the pattern between two stars at its first occurrence: a later one would leave
- * less text for the rest. */
+/* Match the pattern between two stars at its first occurrence, because a later occurrence
+ * would only leave less text for the rest. */
 static enum fit take_any(const char *pattern, const char *text, struct pieces *pieces)
 {
     size_t n = pieces->n, len = strlen(text);
@@ -63,7 +63,8 @@ static enum fit take_any(const char *pattern, const char *text, struct pieces *p
     return NEVER;
 }
 
-/* Recursion depth is the number of stars in a pattern, which is small. */
+/* Match the rest of a form. The recursion depth is the number of stars in a form, which
+ * is small. */
 static enum fit fits_rest(const char *pattern, const char *text, struct pieces *pieces)
 {
     for (; *pattern; pattern++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* conditions.c - the state of a node's machine while it ran its ranks of a case */
+/* conditions.c - describes the state of a node's machine during a case */
 #include "common/result/conditions.h"
 
 #include <math.h>
@@ -58,7 +58,7 @@ json_t *conditions_json(const double values[CONDITION_COUNT])
     json_t *object = json_object();
 
     for (int i = 0; i < CONDITION_COUNT; i++) {
-        /* Three decimals are as precise as any of these values. */
+        /* Three decimals are enough: no value is more precise. */
         if (isfinite(values[i]))
             json_object_set_new(object, fields[i].name,
                                 json_real(round(values[i] * 1000.0) / 1000.0));
@@ -75,7 +75,7 @@ void conditions_read(const json_t *object, double values[CONDITION_COUNT])
     }
 }
 
-/* A value without a unit is a count. */
+/* Format a value. Values without a unit are counts and get no decimals. */
 static void format_number(double value, bool is_count, char text[NUMBER_MAX])
 {
     if (value < 1.0 && !is_count)
@@ -91,7 +91,7 @@ json_t *conditions_notes(const double values[CONDITION_COUNT])
     for (int i = 0; i < CONDITION_COUNT; i++) {
         char number[NUMBER_MAX], text[160];
 
-        /* False for NAN, the unknown values. */
+        /* The comparison is false for NAN, which means an unknown value. */
         if (!(values[i] > fields[i].limit))
             continue;
         format_number(values[i], !*fields[i].unit, number);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* conditions.h - the state of a node's machine while it ran its ranks of a case
- *
- * An agent measures these values beside a case, as evidence for or against its figures.
- * Each has an entry with its meaning and the limit above which it is reported. The agent
- * writes the values, the server checks and reports them, and a unit test compares the
+/* conditions.h - describes the state of a node's machine during a case, as evidence for
+ * or against the case's figures. An agent measures these values beside a case. Each value
+ * has an entry with its meaning and the limit above which it is reported. The agent
+ * writes the values, and the server checks and reports them. A unit test compares the
  * table in docs/reference/conditions.md with the entries. */
 #ifndef RINGBENCH_COMMON_CONDITIONS_H
 #define RINGBENCH_COMMON_CONDITIONS_H
@@ -33,21 +32,21 @@ enum condition {
 struct condition_field {
     const char *name;
     const char *unit;         /* or "" */
-    double limit;             /* a value above it is reported; INFINITY: never */
+    double limit;             /* values above the limit are reported; INFINITY: never */
     const char *words, *more; /* text before and after the number in the report */
     const char *meaning;
 };
 
 const struct condition_field *condition_field(enum condition condition);
 
-/* Return a new object of the known values, i.e. those that are not NAN. */
+/* Return a new object with the known values, i.e. those that are not NAN. */
 json_t *conditions_json(const double values[CONDITION_COUNT]);
 
-/* Read the values of a received object; missing ones become NAN. */
+/* Read the values from a received object. Missing values become NAN. */
 void conditions_read(const json_t *object, double values[CONDITION_COUNT]);
 
-/* Return the values above their limits as a new array of sentences without a subject,
- * usually empty. */
+/* Return a new array with a sentence, without the node as its subject, for each value
+ * above its limit. The array is usually empty. */
 json_t *conditions_notes(const double values[CONDITION_COUNT]);
 
 #endif

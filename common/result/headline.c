@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* headline.c - the single figure that represents a run */
+/* headline.c - computes the single figure that represents a run */
 #include "common/result/headline.h"
 
 #include <math.h>
@@ -14,7 +14,8 @@ void headline_release(struct headline *headline)
     median_release(&headline->busbw_gbs);
 }
 
-/* A longer time is a lower bandwidth, so the ends swap. */
+/* Extend the interval by a row's interval. A longer time means a lower bandwidth, so the
+ * ends swap. */
 static void widen(struct headline *headline, double busbw_gbs,
                   const struct certainty *certainty)
 {
@@ -49,11 +50,10 @@ void headline_add(struct headline *headline, const json_t *about, int64_t size,
                  json_get_str(about, "collective", "?"));
     }
     widen(headline, busbw_gbs, certainty);
-    /* A row is ignored if memory is out: the others still have a median. */
     median_add(&headline->busbw_gbs, busbw_gbs);
 }
 
-/* Return the decimals that give three significant digits. */
+/* Return the number of decimals that gives three significant digits. */
 static int digits_of(double value)
 {
     int digits = value != 0.0 ? 2 - (int)floor(log10(fabs(value))) : 2;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* headline.h - the single figure that represents a run: the median bus bandwidth at the
- * largest size that its first series measured, over all repeats and cycles. The first
+/* headline.h - computes the single figure that represents a run: the median bus bandwidth
+ * at the largest size of the run's first series, over all repeats and cycles. The first
  * series is the lowest in the first combination of variables with measurements. Unlike
- * the maximum, it does not grow with the number of repeats. A run without collectives
- * uses a metric's median. */
+ * the maximum, the median does not grow with the number of repeats. A run without
+ * collectives uses a metric's median. */
 #ifndef RINGBENCH_COMMON_RESULT_HEADLINE_H
 #define RINGBENCH_COMMON_RESULT_HEADLINE_H
 
@@ -20,14 +20,14 @@ struct headline {
     int64_t series, size; /* bytes */
     char collective[24];
     struct median busbw_gbs;
-    bool is_judged;   /* some of its rows have an interval */
-    double low, high; /* lowest and highest end of these intervals, in GB/s */
+    bool is_judged;   /* true if some rows have an interval */
+    double low, high; /* lowest and highest end of the rows' intervals, GB/s */
 };
 
 void headline_release(struct headline *headline);
 
-/* Add a row of the first combination that was measured. about: has its "series" and
- * "collective". A single rank has a bus bandwidth of 0, which is ignored. */
+/* Add a row of the first combination that was measured. about: an object with the row's
+ * "series" and "collective". A single rank has a bus bandwidth of 0, which is ignored. */
 void headline_add(struct headline *headline, const json_t *about, int64_t size,
                   double busbw_gbs, const struct certainty *certainty);
 
@@ -46,11 +46,12 @@ json_t *headline_of_metric(const char *metric, const char *unit,
  * rows have no intervals. */
 double headline_half(const struct headline *headline);
 
-/* "44.2 to 47.1", or "unknown"; returns text. */
+/* Format the interval, such as "44.2 to 47.1" in GB/s, or "unknown". Returns the result;
+ * `text` is a buffer for it. */
 const char *headline_interval(const struct headline *headline,
                               char text[HEADLINE_TEXT_MAX]);
 
-/* "46.5 GB/s at 256M"; returns text. */
+/* Format the headline, such as "46.5 GB/s at 256M"; returns `text`. */
 const char *headline_text(const struct headline *headline, char text[HEADLINE_TEXT_MAX]);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* noise.c - whether a run's rows reach the precision that its spec requires */
+/* noise.c - decides whether a run's rows reach the precision that its spec requires */
 #include "common/result/noise.h"
 
 #include <stdio.h>
 
 #define KNOWN_FACTOR 10
-#define SAID_PART 10 /* a tenth of the rows */
+#define SAID_PART 10 /* noise in one tenth of the rows is reported */
 
 void noise_add(struct noise *noise, const struct certainty *row, double limit)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* noise.h - whether a run's rows reach the precision that its spec requires
+/* noise.h - decides whether a run's rows reach the precision that its spec requires
  * (docs/explanation/method.md, "Noisy runs") */
 #ifndef RINGBENCH_COMMON_RESULT_NOISE_H
 #define RINGBENCH_COMMON_RESULT_NOISE_H
@@ -10,35 +10,38 @@
 
 #define NOISE_SENTENCE_MAX 96
 
-/* The interval of a row's time: its extent to either side, as a fraction of the time. */
+/* The confidence interval of a row's time: its extent below and above the time, as
+ * fractions of the time. */
 struct certainty {
-    bool is_judged; /* false: a fixed number of calls was timed, which has no interval */
+    bool is_judged; /* false if a fixed number of calls was timed, which gives no interval
+                     */
     double below, above; /* above is HUGE_VAL if unknown */
 };
 
 /* All zero: no rows yet. */
 struct noise {
-    uint64_t rows;      /* with an interval */
-    uint64_t uncertain; /* those whose interval is too wide */
+    uint64_t rows;      /* number of rows with an interval */
+    uint64_t uncertain; /* number of rows whose interval is too wide */
 };
 
-/* Add a row. limit: for half the interval, as a fraction of the time. */
+/* Add a row. limit: of half the interval's width, as a fraction of the time. */
 void noise_add(struct noise *noise, const struct certainty *row, double limit);
 
-/* Return whether a run reports its noise beside its headline: a tenth of its rows is
- * uncertain, or any row and the headline are. half: half the headline's interval, as a
- * fraction. */
+/* Return true if a run reports its noise beside its headline: if a tenth of its rows is
+ * uncertain, or if the headline and at least one row are. half: half the width of the
+ * headline's interval, as a fraction. */
 bool noise_is_said(const struct noise *noise, double half, double limit);
 
-/* Return {"limit","rows","uncertain","sentence"}, the sentence only if noise_is_said(),
- * or null if no row was judged. A new reference. */
+/* Return {"limit","rows","uncertain","sentence"}, or null if no row was judged.
+ * "sentence" is present only if noise_is_said() returns true. A new reference. */
 json_t *noise_json(const struct noise *noise, double half, double limit);
 
 /* Format "12 of 54 rows are less certain than 10 %"; return text. */
 const char *noise_sentence(const struct noise *noise, double limit,
                            char text[NOISE_SENTENCE_MAX]);
 
-/* Return whether an interval is meaningful: its ends are within a factor of ten. */
+/* Return true if an interval is meaningful: its ends differ by at most a factor of
+ * ten. */
 bool noise_is_known(double low, double high);
 
 #endif

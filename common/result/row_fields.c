@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* row_fields.c - the fields of a result */
+/* row_fields.c - lists the fields of a result */
 #include "common/result/row_fields.h"
 
 #define BOTH_CSV (IN_CSV | IN_FIGURE_CSV)

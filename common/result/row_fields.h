@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* row_fields.h - the fields of a result: a row of a collective, or a figure of a program
- *
- * The table says which results have a field and where it shows. CSV columns, the headings
- * of text, the series of a summary, /openapi.json and docs/reference/columns.md come from
- * it. */
+/* row_fields.h - lists the fields of a result: a row of a collective, or a figure of a
+ * program. The table defines which results contain a field and where the field appears.
+ * CSV columns, the headings of text, the series of a summary, /openapi.json and
+ * docs/reference/columns.md are generated from the table or checked against it. */
 #ifndef RINGBENCH_COMMON_RESULT_ROW_FIELDS_H
 #define RINGBENCH_COMMON_RESULT_ROW_FIELDS_H
 
@@ -25,19 +24,20 @@ enum row_type {
     ROW_LABELS   /* an object of strings, numbers and booleans */
 };
 
-/* Which results have a field, and where the field appears. */
+/* Which results contain a field, and where the field appears. */
 enum row_use {
-    ROW_EACH = 1,       /* every row, skipped ones too */
+    ROW_EACH = 1,       /* every row, including skipped rows */
     ROW_TIMED = 2,      /* every row that was measured */
-    ROW_SOME = 4,       /* rows to which it applies */
+    ROW_SOME = 4,       /* rows to which the field applies */
     FIGURE_EACH = 8,    /* every figure */
-    FIGURE_SOME = 16,   /* figures to which it applies */
+    FIGURE_SOME = 16,   /* figures to which the field applies */
     IN_CSV = 32,        /* a column of rows */
     IN_FIGURE_CSV = 64, /* a column of figures */
-    IN_HEADING = 128,   /* text: rows that differ in this field get separate headings */
-    IN_KEY = 256,       /* equal in all rows of a series */
+    IN_HEADING =
+        128,      /* text output: rows that differ in this field get separate headings */
+    IN_KEY = 256, /* the field is equal in all rows of a series */
     IN_FIGURE_KEY = 512,
-    FROM_SERVER = 1024, /* the worker does not send it */
+    FROM_SERVER = 1024, /* the server adds the field; workers do not send it */
     KEPT_APART = 2048   /* shown only with samples, see event_samples.h */
 };
 
@@ -47,9 +47,9 @@ enum row_use {
 struct row_field {
     const char *name;
     enum row_type type;
-    int minimum;      /* of integers */
+    int minimum;      /* minimum of an integer */
     const char *unit; /* or "" */
-    unsigned use;     /* of enum row_use */
+    unsigned use;     /* bits of enum row_use */
     const char *meaning;
 };
 

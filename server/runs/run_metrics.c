@@ -60,8 +60,6 @@ void run_metrics_add(struct run_metrics *metrics, const json_t *about, double va
     if (!item)
         return;
     add_value(&item->all, value);
-    /* If memory is short, a value is skipped: the median of the other values is still
-     * useful. */
     if (item == metrics->items)
         median_add(&metrics->first, value);
     if (rank == 0)
