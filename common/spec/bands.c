@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bands.c - the bands of sizes in which figures are judged */
+/* bands.c - defines the size bands in which figures are judged */
 #include "common/spec/bands.h"
 
 #include <string.h>
 
 #define KIB INT64_C(1024)
 #define MIB (1024 * KIB)
-/* A row's size is rounded down when it is divided among ranks in units of 16 bytes: 4 MiB
- * on three ranks becomes 4,194,288. */
+/* Tolerance of the lower limit. A row's size is rounded down when it is divided among
+ * ranks in units of 16 bytes: 4 MiB on three ranks becomes 4,194,288. */
 #define ROUNDING 128
 
 const char *const band_names[BANDS + 1] = {"latency", "middle", "bandwidth", NULL};

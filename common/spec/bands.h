@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bands.h - the size bands in which figures are judged. The bands were fixed before any
- * measurement, so that nobody can pick the size that shows a wanted result. A mean over a
- * band reveals changes that no single size shows. */
+/* bands.h - defines the size bands in which figures are judged. The bands were fixed
+ * before any measurement, so that nobody can pick the size that shows a desired result. A
+ * mean over a band reveals changes that no single size shows. */
 #ifndef RINGBENCH_COMMON_SPEC_BANDS_H
 #define RINGBENCH_COMMON_SPEC_BANDS_H
 
@@ -13,15 +13,16 @@ enum band { BAND_LATENCY, BAND_MIDDLE, BAND_BANDWIDTH, BANDS };
 
 enum band_figure { BAND_TIME, BAND_BUSBW };
 
-enum band band_of(int64_t size); /* bytes, as a row says it */
+enum band band_of(int64_t size); /* size in bytes, as in a row */
 
-extern const char *const band_names[BANDS + 1]; /* "latency"; ends with NULL */
+extern const char *const band_names[BANDS + 1]; /* such as "latency"; ends with NULL */
 int band_lookup(const char *name);              /* -1 if unknown */
-const char *band_where(enum band band);         /* "up to 16K", within a sentence */
+const char *band_where(enum band band); /* text for a sentence, such as "up to 16K" */
 
-/* The figure by which a band is judged. */
+/* Return the figure by which a band is judged. */
 enum band_figure band_figure(enum band band);
 bool band_higher_is_better(enum band band);
-const char *band_figure_name(enum band_figure figure); /* as a row has it: "time_us" */
+const char *band_figure_name(
+    enum band_figure figure); /* name of the row's field, such as "time_us" */
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* batch_group.c - names of the node groups that batch jobs create */
+/* batch_group.c - recognizes the names of node groups that batch jobs create */
 #include "common/spec/batch_group.h"
 
 #include <stddef.h>

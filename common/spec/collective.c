@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* collective.c - names and nccl-tests' arithmetic of the collectives */
+/* collective.c - provides the names of collectives and nccl-tests' arithmetic for them */
 #include "common/spec/collective.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* collective.h - the collectives, data types and reductions by name, and nccl-tests'
- * arithmetic: counts, buffer sizes, in-place offsets, bus bandwidth factors.
+/* collective.h - provides the names of collectives, data types and reductions, and
+ * nccl-tests' arithmetic: counts, buffer sizes, in-place offsets, bus bandwidth factors.
  * Source of the arithmetic: NVIDIA/nccl-tests 2.19.6, src/<collective>.cu. */
 #ifndef RINGBENCH_COMMON_SPEC_COLLECTIVE_H
 #define RINGBENCH_COMMON_SPEC_COLLECTIVE_H
@@ -50,12 +50,13 @@ enum redop {
     REDOP_COUNT
 };
 
-/* Names as in JSON; a lookup returns -1 for an unknown name. */
+/* Convert between values and their names in JSON. A lookup returns -1 for an unknown
+ * name. */
 const char *collective_name(enum collective_kind kind);
 int collective_lookup(const char *name);
 const char *dtype_name(enum dtype type);
 int dtype_lookup(const char *name);
-/* The names that nccl-tests prints. */
+/* Convert between data types and the names that nccl-tests prints. */
 const char *dtype_name_nccl(enum dtype type);
 int dtype_lookup_nccl(const char *name);
 size_t dtype_size(enum dtype type);
@@ -81,12 +82,13 @@ struct collective_facts {
     const char *name;
     enum collective_shape shape;
     const struct collective_factor *factor;
-    bool reduces;            /* uses a redop */
-    bool is_rooted;          /* has a root */
+    bool reduces;            /* the collective uses a reduction */
+    bool is_rooted;          /* the collective has a root rank */
     bool checks_in_place;    /* nccl-tests verifies the in-place variant, too */
-    bool needs_power_of_two; /* else the count is 0: nothing to do */
+    bool needs_power_of_two; /* other numbers of ranks give a count of 0: no data to move
+                              */
     bool counts_received;    /* algorithm bandwidth counts n - 1 parts, not the size */
-    bool needs_counts;       /* parts of unequal size: see traffic.h */
+    bool needs_counts;       /* the ranks' parts differ in size, see traffic.h */
 };
 
 /* Return a collective's properties; never NULL; static. */
@@ -94,23 +96,24 @@ const struct collective_facts *collective_facts(enum collective_kind kind);
 
 /* One size of one collective, laid out as in nccl-tests. */
 struct collective_layout {
-    size_t count;       /* elements, the per-call count argument; 0: nothing to do */
-    size_t send_count;  /* elements of the send buffer */
-    size_t recv_count;  /* elements of the receive buffer */
-    size_t size_bytes;  /* max(send, recv) in bytes: the "size" column */
-    size_t moved_bytes; /* for the algorithm bandwidth; usually size_bytes */
-    /* In place: one buffer of max(send, recv). Rank r's parts begin at r times these
-     * offsets, in elements. */
+    size_t count;      /* count argument of the call, in elements; 0: no data to move */
+    size_t send_count; /* elements of the send buffer */
+    size_t recv_count; /* elements of the receive buffer */
+    size_t size_bytes; /* max(send, recv) in bytes: the "size" column */
+    size_t
+        moved_bytes; /* bytes for the algorithm bandwidth; usually equal to size_bytes */
+    /* In place, both sides share one buffer of max(send, recv). Rank r's parts begin at r
+     * times these offsets, in elements. */
     size_t send_inplace_offset;
     size_t recv_inplace_offset;
 };
 
-/* Lay out `size` bytes for n ranks (n >= 1). Alltoallv is laid out as if all parts were
+/* Lay out `size` bytes for n ranks (n >= 1). For alltoallv, all parts are laid out as
  * equal; traffic_plan_create() adjusts them. */
 void collective_layout(enum collective_kind kind, uint64_t size, enum dtype type, int n,
                        struct collective_layout *layout);
 
-/* Bus bandwidth = algorithm bandwidth times this; n >= 1. */
+/* Return the factor from algorithm bandwidth to bus bandwidth; n >= 1. */
 double collective_bus_factor(enum collective_kind kind, int n);
 
 /* Return the algorithm bandwidth in GB/s (1e9 bytes) of a call that took `seconds`. */

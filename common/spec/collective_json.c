@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* collective_json.c - the properties of collectives, data types and reductions as JSON */
+/* collective_json.c - writes the properties of collectives, data types and reductions as
+ * JSON */
 #include "common/spec/collective_json.h"
 
 #include "common/spec/collective.h"

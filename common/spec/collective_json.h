@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* collective_json.h - the properties of collectives, data types and reductions as JSON,
- * for the web page and API clients */
+/* collective_json.h - writes the properties of collectives, data types and reductions as
+ * JSON, for the web page and API clients */
 #ifndef RINGBENCH_COMMON_SPEC_COLLECTIVE_JSON_H
 #define RINGBENCH_COMMON_SPEC_COLLECTIVE_JSON_H
 

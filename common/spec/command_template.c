@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* command_template.c - command lines with named parameters, from an administrator's file
- */
+/* command_template.c - fills in command lines with named parameters from an
+ * administrator's file */
 #include "common/spec/command_template.h"
 
 #include <limits.h>
@@ -42,7 +42,7 @@ static int append_value(struct buf *out, const char *name, json_t *values,
     return result;
 }
 
-/* Append the template's piece at *at and move *at past it. */
+/* Append the template's text or parameter at *at, and move *at past it. */
 static int append_piece(struct buf *out, const char **at, json_t *values,
                         const char *config_dir, struct error *err)
 {
@@ -109,7 +109,7 @@ static bool find_in_path(const char *name, char out[PATH_MAX])
     return false;
 }
 
-/* Return the full path, to be freed; NULL after adding a problem. */
+/* Return the full path, which the caller frees, or NULL after adding a problem. */
 static char *find_executable(const char *first, const char *pointer,
                              const char *config_dir, struct problems *problems)
 {
@@ -133,7 +133,7 @@ static char *find_executable(const char *first, const char *pointer,
     return found;
 }
 
-/* Return a placeholder value for every name. */
+/* Return an object with a placeholder value for each name. */
 static json_t *stand_ins(json_t *names)
 {
     json_t *values = json_object(), *value;
@@ -260,7 +260,7 @@ char **command_template_environ(json_t *own)
     for (char **at = environ; *at; at++)
         if (strncmp(*at, "RINGBENCH_", 10) != 0 && !is_set(own, *at))
             out[n++] = memory_text(*at, "a command's environment");
-    json_object_foreach (own, name, value) /* an empty variable is not set at all */
+    json_object_foreach (own, name, value) /* a variable with an empty value is not set */
         if (json_string_length(value) > 0 &&
             asprintf(&out[n++], "%s=%s", name, json_string_value(value)) < 0)
             memory_out("a command's environment");

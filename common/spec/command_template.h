@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* command_template.h - command lines with named parameters from an administrator's file:
- * programs that agents run (docs/reference/programs.md) and commands by which servers get
- * nodes (docs/reference/launchers.md). In each argument {name} is replaced with a value,
- * {config_dir} with the directory of this kind of file, and {{ and }} with single braces.
- * No shell is involved. */
+/* command_template.h - fills in command lines with named parameters from an
+ * administrator's file: programs that agents run (docs/reference/programs.md) and
+ * commands by which servers get nodes (docs/reference/launchers.md). In each argument
+ * {name} is replaced with a value, {config_dir} with the directory of this kind of file,
+ * and {{ and }} with single braces. No shell is involved. */
 #ifndef RINGBENCH_COMMON_SPEC_COMMAND_TEMPLATE_H
 #define RINGBENCH_COMMON_SPEC_COMMAND_TEMPLATE_H
 
@@ -12,28 +12,31 @@
 #include "common/base/error.h"
 #include "common/base/problem.h"
 
-/* Return a template with values[name] filled in, to be freed, or NULL with the reason. */
+/* Return the template with its parameters replaced by values[name], or NULL with the
+ * reason. The caller frees the result. */
 char *command_template_fill(const char *template, json_t *values, const char *config_dir,
                             struct error *err);
 
-/* Check `argv`, an array of templates with values for all `names` (the keys of an
- * object); the first must be an executable. Return its full path, to be freed, or NULL.
- * Faults are added to *problems with pointers below `pointer`, possibly even if a path is
- * returned. */
+/* Check `argv`, an array of templates that may use the parameters in `names` (the keys of
+ * an object). The first element must be an executable. Return its full path, which the
+ * caller frees, or NULL. Errors are added to *problems with pointers below `pointer`,
+ * possibly even if a path is returned. */
 char *command_template_check(json_t *argv, const char *pointer, json_t *names,
                              const char *config_dir, struct problems *problems);
 
-/* Return the variables of `env` (an object of templates, or NULL) as a new object. An
- * administrator's variables need no policy but must be valid in an environment. */
+/* Return the environment variables in `env` (an object of templates, or NULL) as a new
+ * object. An administrator's variables are not restricted by env_policy.h, but must be
+ * valid in an environment. */
 json_t *command_template_env(json_t *env, json_t *values, const char *config_dir,
                              struct problems *problems);
 
 /* Return this program's environment without its options, which may be secrets, followed
- * by `own` (an object of strings). NULL-terminated, freed as below. */
+ * by `own` (an object of strings). The array ends with NULL and is freed with
+ * command_template_free(). */
 char **command_template_environ(json_t *own);
 
-/* Return the NULL-terminated argument vector, freed with command_template_free(), or NULL
- * with the first fault. */
+/* Return the argument vector, which ends with NULL and is freed with
+ * command_template_free(), or NULL with the first error. */
 char **command_template_argv(json_t *templates, json_t *values, const char *config_dir,
                              struct error *err);
 void command_template_free(char **argv);

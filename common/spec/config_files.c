@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* config_files.c - a directory of an administrator's files */
+/* config_files.c - reads a directory of an administrator's files */
 #include "common/spec/config_files.h"
 
 #include <dirent.h>
@@ -24,7 +24,8 @@ static int is_config_file(const struct dirent *entry)
            strcmp(entry->d_name + len - n, SUFFIX) == 0;
 }
 
-/* The sticky bit does not help: others can still add files to the directory. */
+/* Reject a directory that every user can write to. The sticky bit does not help, because
+ * others can still add files. */
 static int refuse_open_to_all(const char *path, struct error *err)
 {
     struct stat st;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_ifname.c - which network interface NCCL selects by name for its own sockets */
+/* nccl_ifname.c - determines which network interface NCCL selects by name for its
+ * sockets */
 #include "common/spec/nccl_ifname.h"
 
 #include <stddef.h>
 #include <string.h>
 
-/* Return whether one of the comma-separated items matches the interface. */
+/* Return true if one of the comma-separated items matches the interface. */
 static bool is_listed(const char *list, bool is_exact, const char *name)
 {
     while (*list) {
@@ -19,7 +20,8 @@ static bool is_listed(const char *list, bool is_exact, const char *name)
     return false;
 }
 
-/* Return the first name that the list, with its "^" or "=", accepts. */
+/* Return the index of the first name that the list accepts. The list may begin with "^"
+ * or "=". */
 static int first_of(const char *const *names, int n, const char *list)
 {
     bool is_not = *list == '^', is_exact = list[is_not] == '=';

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_ifname.h - which network interface NCCL selects by name for its own sockets.
- * Source of the rule: NCCL 2.28, src/misc/socket.cc. NCCL_SOCKET_IFNAME lists name
- * prefixes ("eth,ib", each optionally with ":PORT"), after "=" full names, after "^"
- * excluded names. Without it, NCCL takes the first name that begins with "ib", else one
- * that is neither docker's nor loopback, else docker's, else loopback. */
+/* nccl_ifname.h - determines which network interface NCCL selects by name for its
+ * sockets. Source of the rule: NCCL 2.28, src/misc/socket.cc. NCCL_SOCKET_IFNAME lists
+ * name prefixes ("eth,ib", each optionally with ":PORT"), after "=" full names, after "^"
+ * excluded names. Without the variable, NCCL uses the first name that begins with "ib",
+ * else a name that is neither docker's nor loopback, else docker's, else loopback. */
 #ifndef RINGBENCH_COMMON_SPEC_NCCL_IFNAME_H
 #define RINGBENCH_COMMON_SPEC_NCCL_IFNAME_H
 
@@ -14,8 +14,8 @@
  * variable's value; NULL or empty: not set. */
 int nccl_ifname_choose(const char *const *names, int n, const char *ifname);
 
-/* Return whether an address in text form has the family in NCCL_SOCKET_FAMILY; NULL: not
- * set. */
+/* Return true if an address in text form has the family in NCCL_SOCKET_FAMILY (NULL: not
+ * set). */
 bool nccl_ifname_has_family(const char *address, const char *family);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* placed.c - the nodes of a case in the order of their ranks */
+/* placed.c - lists the nodes of a case in the order of their ranks */
 #include "common/spec/placed.h"
 
 #include <stdio.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* placed.h - the nodes of a case in the order of their ranks, as its case file has them:
- * [["gpu-[08-71]", 8], ["login", 2]]
- *
- * Every node of a case gets the whole list. Names that count up, of nodes with as many
- * ranks, are one entry, or the lists would grow with the square of their number. */
+/* placed.h - lists the nodes of a case in the order of their ranks, as in its case file:
+ * [["gpu-[08-71]", 8], ["login", 2]]. Every node of a case receives the whole list.
+ * Consecutive names with equal numbers of ranks form one entry; otherwise the total size
+ * of the lists would grow with the square of the number of nodes. */
 #ifndef RINGBENCH_COMMON_SPEC_PLACED_H
 #define RINGBENCH_COMMON_SPEC_PLACED_H
 
@@ -13,7 +12,7 @@
 #define PLACED_NAME_MAX 512
 
 struct placed {
-    json_t *list; /* not owned */
+    json_t *list; /* borrowed */
     /* The name pattern of the last entry: a prefix, then a number with at least this many
      * digits. */
     char name[PLACED_NAME_MAX];
@@ -29,7 +28,8 @@ int placed_add(struct placed *placed, const char *name, int ranks);
 /* Parse an entry into *out, except for its list. Return -1 if it is invalid. */
 int placed_read(const json_t *entry, struct placed *out);
 
-/* Return the number of nodes in an entry, and the name of each. */
+/* placed_count() returns the number of nodes in an entry, and placed_name() writes the
+ * name of the i-th. */
 long placed_count(const struct placed *entry);
 void placed_name(const struct placed *entry, long i, char *out, size_t size);
 

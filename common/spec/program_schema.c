@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* program_schema.c - the named parameters of a program */
+/* program_schema.c - checks the named parameters of a program and their values */
 #include "common/spec/program_schema.h"
 
 #include <math.h>
@@ -30,7 +30,7 @@ bool program_name_is_valid(const char *name)
            strspn(name, "0123456789_-.") == 0;
 }
 
-/* Where a fault is reported. */
+/* The place at which an error is reported. */
 struct place {
     const char *pointer;
     struct problems *problems;
@@ -45,7 +45,7 @@ static void fault(const struct place *place, const char *key, const char *text)
     problems_add(place->problems, key ? at : place->pointer, "%s", text);
 }
 
-/* ---- values ---- */
+/* ---- Values ---- */
 
 static void check_pattern(const char *pattern, const char *text,
                           const struct place *place)
@@ -64,7 +64,7 @@ static void check_pattern(const char *pattern, const char *text,
     safe_regex_destroy(regex);
 }
 
-/* Return whether a program could mistake the text for an option or a file. */
+/* Return true if a program could interpret the text as an option or a file. */
 static bool leads_astray(const json_t *parameter, const char *text)
 {
     const char *allowed = json_get_str(parameter, "may_begin_with", "");
@@ -140,7 +140,7 @@ static void check_boolean(const json_t *parameter, const json_t *value,
                      spec_type_name(value));
 }
 
-/* ---- declarations ---- */
+/* ---- Declarations ---- */
 
 static void declare_string(json_t *parameter, const struct place *place)
 {
@@ -170,9 +170,9 @@ static void declare_number(json_t *parameter, const struct place *place)
     const json_t *most = json_object_get(parameter, "max");
 
     if (!json_is_number(least))
-        fault(place, "min", "must be a number: the smallest allowed value");
+        fault(place, "min", "must be a number, the smallest allowed value");
     if (!json_is_number(most))
-        fault(place, "max", "must be a number: the largest allowed value");
+        fault(place, "max", "must be a number, the largest allowed value");
     if (json_is_number(least) && json_is_number(most) &&
         json_number_value(least) > json_number_value(most))
         fault(place, "min", "must not be above max");
@@ -206,7 +206,7 @@ static const struct kind {
     void (*declare)(json_t *parameter, const struct place *place);
     void (*check)(const json_t *parameter, const json_t *value,
                   const struct place *place);
-    const char *keys; /* besides the keys that every kind has; each between blanks */
+    const char *keys; /* keys besides the common ones, each between blanks */
 } kinds[] = {
     {"string", declare_string, check_string, " pattern max_length may_begin_with "},
     {"integer", declare_number, check_number, " min max "},
@@ -293,7 +293,7 @@ void program_schema_check(json_t *parameters, const char *pointer,
     }
 }
 
-/* ---- arguments ---- */
+/* ---- Arguments ---- */
 
 static void refuse_unknown(json_t *parameters, const char *name,
                            const struct place *place)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* program_schema.h - a program's named parameters: their declarations, and the validation
- * of arguments (docs/reference/programs.md) */
+/* program_schema.h - checks the declarations of a program's named parameters, and
+ * validates arguments against them (docs/reference/programs.md) */
 #ifndef RINGBENCH_COMMON_SPEC_PROGRAM_SCHEMA_H
 #define RINGBENCH_COMMON_SPEC_PROGRAM_SCHEMA_H
 
@@ -13,7 +13,7 @@
 #define PROGRAM_NAME_MAX 64
 #define PROGRAM_TEXT_MAX 4096 /* bytes of a string argument */
 
-/* Return whether a name is valid for a program, a parameter or a metric: 1 to
+/* Return true if a name is valid for a program, a parameter or a metric: 1 to
  * PROGRAM_NAME_MAX of a-z, A-Z, 0-9, '_', '-' and '.', beginning with a letter. */
 bool program_name_is_valid(const char *name);
 
@@ -22,8 +22,8 @@ void program_schema_check(json_t *parameters, const char *pointer,
                           struct problems *problems);
 
 /* Validate arguments (NULL: none) against a declaration, which may be untrusted. Return a
- * new object with every parameter, defaults filled in; or NULL after adding every fault
- * to *problems, with pointers below `pointer`. */
+ * new object with every parameter, defaults filled in, or NULL. On failure all errors are
+ * added to *problems, with pointers below `pointer`. */
 json_t *program_schema_complete(json_t *parameters, json_t *args, const char *pointer,
                                 struct problems *problems);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_matrix.c - the cases of a run: every combination of its matrix, `repeats` times */
+/* run_matrix.c - enumerates the cases of a run: every combination of its matrix,
+ * `repeats` times */
 #include "common/spec/run_matrix.h"
 
 #include <stdio.h>
@@ -12,7 +13,7 @@
 #define VARIABLES_MAX 8
 #define NODES_NAMED_MAX 4
 
-/* Return whether a key is no variable but selects the case's NCCL library. */
+/* Return true if a key is not a variable but selects the case's NCCL library. */
 static bool is_library(const char *name)
 {
     return strcmp(name, RUN_MATRIX_LIBRARY) == 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_spec.c - the run spec: a table of its fields, and checks between fields */
+/* run_spec.c - parses and validates the run spec by a table of its fields and checks
+ * between fields */
 #include "common/spec/run_spec.h"
 
 #include <math.h>
@@ -208,8 +209,8 @@ static const struct spec_field host_table[] = {
 
 static const struct spec_fields host_fields = {host_table, 2, "an object"};
 
-/* Parse the options of one backend. Defaults are left out, since they would mean nothing
- * in runs with another backend. */
+/* Parse the options of one backend. Defaults are not shown, because they would be
+ * meaningless in runs with another backend. */
 static void parse_asked(const struct spec_field *field, json_t *value,
                         struct run_spec *spec, const char *pointer,
                         struct problems *problems)
@@ -385,8 +386,8 @@ enum run_bind run_bind_lookup(const char *name)
     return BIND_AUTO;
 }
 
-/* A run measures collectives or runs a program: reject fields of both, since some would
- * be ignored. */
+/* A run either measures collectives or starts a program. Reject a spec with fields of
+ * both, since some would be ignored. */
 static void refuse_both(const json_t *body, struct problems *problems)
 {
     if (!json_object_get(body, "program"))
@@ -402,7 +403,8 @@ static void refuse_both(const json_t *body, struct problems *problems)
     }
 }
 
-/* Cases on different nodes are never aggregated. */
+/* Reject fields that do not apply to the pattern. Cases on different nodes are never
+ * aggregated, so a baseline needs the pattern `all`. */
 static void check_pattern(const struct run_spec *spec, struct problems *problems)
 {
     if (spec->rounds && spec->pattern != PATTERN_PAIRS)
@@ -424,8 +426,8 @@ static void check_pattern(const struct run_spec *spec, struct problems *problems
                      "number of ranks");
 }
 
-/* Reject options for another backend, which would be ignored. With `auto` either is
- * valid. */
+/* Reject options for another backend, which would be ignored. With backend "auto",
+ * options for each backend are valid. */
 static void check_backend(const struct run_spec *spec, struct problems *problems)
 {
     const struct {
@@ -470,7 +472,8 @@ static void check_topology(const struct run_spec *spec, struct problems *problem
     }
 }
 
-/* Parse the fields that have all of the uses; an API request must have no others. */
+/* Parse the fields that have all of the uses. A request to the API must not contain other
+ * fields. */
 static struct run_spec *parse(json_t *body, unsigned uses, struct problems *problems)
 {
     struct run_spec *spec = memory_zeroed(1, sizeof(*spec), "a run's spec");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_spec.h - the run spec: the parser and validator for POST /runs */
+/* run_spec.h - parses and validates the run spec of POST /runs */
 #ifndef RINGBENCH_COMMON_SPEC_RUN_SPEC_H
 #define RINGBENCH_COMMON_SPEC_RUN_SPEC_H
 
@@ -23,20 +23,20 @@ struct spec_fields;
 #define RUN_SPEC_ITERS_USUAL 20 /* as in nccl-tests */
 
 enum run_timing { TIMING_THROUGHPUT, TIMING_ISOLATED };
-/* What each rank is bound to. */
+/* The CPUs to which each rank is bound. */
 enum run_bind { BIND_AUTO, BIND_CORE, BIND_NUMA, BIND_NONE };
 enum run_order { ORDER_INTERLEAVED, ORDER_SEQUENTIAL };
-/* Which of the run's nodes measure together, see server/plan/plan.h. */
+/* The groups of nodes that measure together, see server/plan/plan.h. */
 enum run_pattern { PATTERN_ALL, PATTERN_PAIRS, PATTERN_SCALING };
 
-/* How preflight findings about the nodes affect the run's start. */
+/* The effect of preflight findings on the run's start. */
 enum run_preflight { RUN_PREFLIGHT_WARN, RUN_PREFLIGHT_REQUIRE, RUN_PREFLIGHT_OFF };
 
-/* Whether NCCL dumps the topology that it detects. */
+/* The request that NCCL dumps the topology that it detects. */
 enum run_topology { RUN_TOPOLOGY_OFF, RUN_TOPOLOGY_DUMP };
 
 #define RUN_FILE_MAX 65536
-/* Variables that name a file whose content a run may provide; ends with NULL. */
+/* Variables whose value is a file that the run may provide; ends with NULL. */
 extern const char *const run_file_names[];
 
 /* The host backend's transport between hosts. */
@@ -47,10 +47,10 @@ enum host_transport { HOST_TRANSPORT_AUTO, HOST_TRANSPORT_TCP, HOST_TRANSPORT_UC
 struct host_options {
     json_t *given; /* object: the members as given */
     enum host_transport transport;
-    long sockets; /* per peer on another host; 0: chosen by the link's speed */
+    long sockets; /* for each peer on another host; 0: chosen by the link's speed */
 };
 
-/* How buffers are registered with NCCL; nccl-tests' -R 0, 1, 2. */
+/* The registration of buffers with NCCL; nccl-tests' -R 0, 1, 2. */
 enum nccl_registration {
     NCCL_REGISTRATION_NONE,
     NCCL_REGISTRATION_LOCAL,
@@ -67,18 +67,18 @@ struct nccl_options {
     long graph;              /* launches of the calls as a CUDA graph, -G; 0: no graph */
 };
 
-/* The number of blocks of timed calls in a row: enough that the 95 % interval of their
- * median is within `rel` of the median on either side. */
+/* The number of blocks of timed calls in a row. Blocks end once the 95 % interval of
+ * their median is within `rel` of the median on either side. */
 struct run_samples {
     long min, max; /* blocks */
     double rel;
     double max_s; /* limit for the blocks beyond `min` */
 };
 
-#define RUN_SPEC_LAST_MIN 5 /* with fewer runs their scatter is unknown */
+#define RUN_SPEC_LAST_MIN 5 /* with fewer runs, their scatter cannot be estimated */
 #define RUN_SPEC_LAST_MAX 32
 
-/* Whether comparable runs must share the nodes themselves or only their hardware. */
+/* The likeness of comparable runs: the same nodes, or only the same hardware. */
 enum run_likeness { LIKE_NODES, LIKE_HARDWARE };
 extern const char *const run_likeness_names[]; /* ends with NULL */
 
@@ -86,7 +86,7 @@ struct run_spec {
     char *name;
     json_t *labels; /* object of strings */
     long priority;
-    bool background; /* runs after all other runs, and is stopped in their favor */
+    bool background; /* the run starts after all others and is cancelled in their favor */
     char *backend;   /* "auto" or a worker's backend: see run_backend_is_usual */
     enum collective_kind collectives[COLLECTIVE_COUNT];
     size_t n_collectives;
@@ -94,7 +94,7 @@ struct run_spec {
     size_t n_dtypes;
     enum redop redops[REDOP_COUNT];
     size_t n_redops;
-    uint64_t *sizes; /* bytes, as asked, expanded */
+    uint64_t *sizes; /* expanded list of the requested sizes, bytes */
     size_t n_sizes;
     long root; /* -1: every rank in turn */
     bool out_of_place, in_place;
@@ -106,7 +106,8 @@ struct run_spec {
     long cycles;   /* repetitions of all rows with the same communicator */
     long blocking; /* nccl-tests' -z */
     long unalign;  /* elements by which the buffers are shifted */
-    bool per_iter; /* also time each iteration, back to back */
+    bool per_iter; /* also report the time of each iteration, without barriers between
+                      them */
     enum run_timing timing;
     enum run_bind bind;
     struct {
@@ -117,14 +118,14 @@ struct run_spec {
         long wait_s;
     } nodes;
     enum run_pattern pattern;
-    long rounds;     /* of pairs; 0: chosen by the plan */
+    long rounds;     /* number of rounds of pairs; 0: chosen by the plan */
     bool concurrent; /* run groups of the pattern on different nodes at the same time */
     long ranks_per_node; /* 0 = all */
     json_t *env;         /* object: string values */
     json_t *files;       /* object: contents keyed by run_file_names, or NULL */
     enum run_topology topology;
     json_t *matrix;       /* object: arrays of strings and nulls, see run_matrix.h */
-    enum run_order order; /* of the matrix's cases */
+    enum run_order order; /* order of the matrix's cases */
     struct {
         char *name; /* NULL: the run measures collectives; else their fields are unused */
         json_t *args; /* object: the arguments as given */
@@ -137,7 +138,7 @@ struct run_spec {
     struct {
         char *name;   /* the server's launcher that gets the nodes, or NULL */
         json_t *args; /* object: the arguments as given */
-        long wait_s;  /* limit for the job's wait, from the run's creation */
+        long wait_s;  /* limit of the wait for the job, seconds from the run's creation */
     } launch;
     struct host_options host;
     bool share;
@@ -149,8 +150,8 @@ struct run_spec {
         long last;     /* number of similar runs; 0: the accepted baseline */
         enum run_likeness like;
     } baseline;
-    /* Smaller differences do not count as a change, a slow node, link or rack, or a late
-     * rank. */
+    /* Smaller differences, in percent, do not count as a change, a slow node, link or
+     * rack, or a late rank. */
     double margin_percent, slow_percent, late_percent;
     char *slow_together; /* the figure in which all nodes together are slow, or NULL */
     json_t *thresholds;  /* object: checks by name, see threshold.h */
@@ -158,20 +159,21 @@ struct run_spec {
     long join_s; /* 0: the server's default */
 };
 
-/* Validate a request. Return a new spec, or NULL after adding every fault to *problems,
+/* Validate a request. Return a new spec, or NULL after adding all errors to *problems,
  * each with its JSON pointer. The body is borrowed. */
 struct run_spec *run_spec_parse(json_t *body, struct problems *problems);
 
 void run_spec_destroy(struct run_spec *spec);
 
 /* Parse the spec's fields in a case file (docs/development/worker-contract.md). Return a
- * new spec, or NULL with the first fault. */
+ * new spec, or NULL with the first error. */
 struct run_spec *run_spec_read_case(json_t *file, struct error *err);
 
 /* Return the devices requested on a node: an array of numbers, borrowed; NULL: any. */
 const json_t *run_spec_devices_of(const struct run_spec *spec, const char *node);
 
-/* Return whether a backend is "auto" or part of ringbench; agents provide the others. */
+/* Return true if a backend is "auto" or part of ringbench. Other backends come with
+ * agents. */
 bool run_backend_is_usual(const char *name);
 const char *run_bind_name(enum run_bind bind);
 const char *run_pattern_name(enum run_pattern pattern);
@@ -179,7 +181,7 @@ const char *run_pattern_name(enum run_pattern pattern);
 enum run_bind run_bind_lookup(const char *name);
 const char *nccl_registration_name(enum nccl_registration registration);
 
-/* Return `iters`, or a default for callers that need a number even if it is auto. */
+/* Return `iters`; if `iters` is auto, return a default for callers that need a number. */
 long run_spec_iters(const struct run_spec *spec);
 
 /* Return the length of a block of timed calls if `iters` is auto: block_ms, but at least

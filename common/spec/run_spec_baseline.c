@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_spec_baseline.c - the reference that a run is compared with */
+/* run_spec_baseline.c - parses the reference with which a run is compared */
 #include "common/spec/run_spec_parts.h"
 
 const char *const run_likeness_names[] = {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_spec_nccl.c - a run's options for the NCCL backend, and the timing that they permit
- * */
+/* run_spec_nccl.c - parses a run's options for the NCCL backend, and checks them against
+ * its timing */
 #include <stdio.h>
 #include <string.h>
 
 #include "common/spec/run_spec_parts.h"
 
 #define GRAPH_MAX 1000000
-#define PER_ITER_MAX 50000 /* events per row, all of them in one line */
+/* limit of timed iterations in a row, whose times are all in one line */
+#define PER_ITER_MAX 50000
 
 static const char *const registrations[] = {"none", "local", "symmetric", NULL};
 static const char *const policies[] = {"default", "efficiency", "zero", NULL};

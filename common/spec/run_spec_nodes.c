@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_spec_nodes.c - the nodes that a run requests */
+/* run_spec_nodes.c - parses the nodes that a run requests */
 #include <stdio.h>
 #include <string.h>
 

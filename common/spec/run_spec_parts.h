@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_spec_parts.h - structured fields of the run spec, and checks between fields */
+/* run_spec_parts.h - declares the structured fields of the run spec, and checks between
+ * fields */
 #ifndef RINGBENCH_COMMON_SPEC_RUN_SPEC_PARTS_H
 #define RINGBENCH_COMMON_SPEC_RUN_SPEC_PARTS_H
 
@@ -14,7 +15,7 @@ extern const struct spec_names spec_collective_names, spec_dtype_names, spec_red
 
 spec_check spec_check_devices, spec_check_path;
 
-/* Add a problem for each conflict. `body` is the request. */
+/* Add a problem for each conflict between fields. body: the request. */
 void run_spec_check_nodes(const struct run_spec *spec, struct problems *problems);
 void run_spec_check_nccl(const struct run_spec *spec, struct problems *problems);
 void run_spec_check_ranks(const struct run_spec *spec, const json_t *body,

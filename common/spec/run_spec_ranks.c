@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_spec_ranks.c - a run spec's fields for ranks and devices: split, traffic, devices,
+/* run_spec_ranks.c - parses the fields for ranks and devices: split, traffic, devices,
  * nccl_lib */
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,7 +96,7 @@ static void check_device_list(const json_t *list, const char *pointer,
     }
 }
 
-/* Check [0, 1] for all nodes, or {"NODE": [0, 1], ...}. */
+/* Check a list of devices, [0, 1] for all nodes or {"NODE": [0, 1], ...}. */
 void spec_check_devices(json_t *value, const char *pointer, struct problems *problems)
 {
     const char *node;

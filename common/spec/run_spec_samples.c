@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_spec_samples.c - the number of blocks of timed calls in a row */
+/* run_spec_samples.c - parses the limits for the number of blocks in a row */
 #include <stdio.h>
 
 #include "common/spec/run_spec_parts.h"

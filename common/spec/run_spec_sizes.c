@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_spec_sizes.c - the sizes of a run, as a range or a list, expanded */
+/* run_spec_sizes.c - expands the sizes of a run, given as a range or a list */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static void expand_factor(struct run_spec *spec, uint64_t min, uint64_t max,
                           uint64_t factor)
 {
     for (uint64_t size = min; size <= max; size *= factor)
-        add_size(spec, size); /* at most 40 doublings: never full */
+        add_size(spec, size); /* at most 40 doublings, which always fit */
 }
 
 static void expand_step(struct run_spec *spec, uint64_t min, uint64_t max, uint64_t step,
@@ -118,7 +118,7 @@ static void parse_sizes(const struct spec_field *field, json_t *value,
             "must be {\"min\",\"max\",\"factor\" or \"step\"} or a list of sizes, "
             "not %s",
             spec_type_name(value));
-    /* Save memory, since thousands of specs may be queued. */
+    /* Free unused memory, since thousands of specs may be queued. */
     fewer = realloc(spec->sizes, (spec->n_sizes + 1) * sizeof(*spec->sizes));
     if (fewer)
         spec->sizes = fewer;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* series.c - the rows of a case and their order */
+/* series.c - enumerates the rows of a case in their order */
 #include "common/spec/series.h"
 
 #include <string.h>

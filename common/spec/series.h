@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* series.h - the rows of a case and their order, the same on the server and in every
- * worker: for each collective, data type, reduction and root; then for each size; then
- * out of place before in place; and each of these for every group of ranks. All of it
- * again in each cycle. */
+/* series.h - enumerates the rows of a case in an order that is the same on the server and
+ * in every worker: for each collective, data type, reduction and root; then for each
+ * size; then out of place before in place; then for each group of ranks. Each cycle
+ * repeats all rows. */
 #ifndef RINGBENCH_COMMON_SPEC_SERIES_H
 #define RINGBENCH_COMMON_SPEC_SERIES_H
 
@@ -24,14 +24,15 @@ struct series_plan {
     size_t n_sizes;
     long root; /* -1: every rank in turn */
     bool out_of_place, in_place;
-    int world_size; /* ranks in the smallest group */
-    int n_groups;   /* groups of ranks, see split.h; 0 counts as 1 */
-    long cycles;    /* repetitions of all rows; 0 counts as 1 */
+    int world_size; /* number of ranks in the smallest group */
+    int n_groups;   /* number of groups of ranks, see split.h; 0 counts as 1 */
+    long cycles;    /* number of repetitions of all rows; 0 counts as 1 */
 };
 
 struct series_row {
-    size_t row;    /* 0.. over the whole case */
-    size_t series; /* 0.. counts (collective, dtype, redop, root, in place, group) */
+    size_t row;    /* number of the row in the whole case, from 0 */
+    size_t series; /* number of the combination (collective, dtype, redop, root, in place,
+                      group), from 0 */
     long cycle;
     int group;
     enum collective_kind collective;

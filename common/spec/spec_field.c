@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* spec_field.c - a field of the run spec, or of an object in it, as one entry of a table
- */
+/* spec_field.c - parses and shows fields of the run spec, each described by an entry of a
+ * table */
 #include "common/spec/spec_field.h"
 
 #include <math.h>
@@ -363,7 +363,8 @@ void spec_fields_read(const struct spec_fields *fields, unsigned uses,
     }
 }
 
-/* Field kinds access the struct only through its members' offsets. */
+/* The cast is valid because the kinds of fields access the struct only by the offsets of
+ * its members. */
 void spec_fields_read_into(const struct spec_fields *fields, json_t *object, void *into,
                            const char *pointer, struct problems *problems)
 {

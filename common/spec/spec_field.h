@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* spec_field.h - a field of the run spec, or of an object in it, as one entry of a table
- *
- * An entry has the field's name, default, uses, place in struct run_spec, range and
- * description. Parsing, the effective spec, the case file, the comparison of runs, the
- * release and the schema in openapi.json come from the entries.
+/* spec_field.h - parses and shows fields of the run spec, each described by an entry of a
+ * table. An entry contains the field's name, default, uses, place in struct run_spec,
+ * range and description. Parsing, the effective spec, the case file, the comparison of
+ * runs, the release and the schema in openapi.json are derived from the entries.
  * tests/unit/test_spec_docs.c compares the docs with them. */
 #ifndef RINGBENCH_COMMON_SPEC_SPEC_FIELD_H
 #define RINGBENCH_COMMON_SPEC_SPEC_FIELD_H
@@ -17,24 +16,26 @@
 #include "common/spec/spec_value.h"
 
 enum spec_use {
-    SPEC_MEASUREMENT = 1, /* for collectives: unused for a program */
-    SPEC_CASE = 2,        /* for workers: part of the case file */
+    SPEC_MEASUREMENT = 1, /* for measurements of collectives: unused for a program */
+    SPEC_CASE = 2,        /* for workers: the field is part of the case file */
     SPEC_SETTING = 4,     /* reported with results if it differs from the default */
-    SPEC_HIDDEN = 8,      /* for tests: omitted from messages */
+    SPEC_HIDDEN = 8,      /* for tests: the field is omitted from messages */
     SPEC_REQUIRED = 16,   /* the member is mandatory */
-    /* How runs that differ in the field compare; each field of a run spec has one of
-     * these: */
-    SPEC_SHAPES = 32, /* it affects figures: the runs are not comparable (likeness.h) */
-    SPEC_SHOWN = 64,  /* the runs are comparable, and the difference is shown */
-    SPEC_APART = 128  /* it affects nothing, or is compared with the figures themselves */
+    /* The comparison of runs that differ in the field; each field of a run spec has one
+     * of these uses: */
+    SPEC_SHAPES =
+        32, /* the field affects figures, so the runs are not comparable (likeness.h) */
+    SPEC_SHOWN = 64, /* the runs are comparable, and the difference is shown */
+    SPEC_APART = 128 /* the field does not affect figures, or is compared together with
+                        the figures */
 };
 
 struct spec_field {
     const char *name;
     const char *usual; /* the default, as JSON; NULL: none */
-    unsigned uses;     /* of enum spec_use */
+    unsigned uses;     /* bits of enum spec_use */
     const struct spec_kind *kind;
-    size_t offset;      /* of the value in struct run_spec */
+    size_t offset;      /* offset of the value in struct run_spec */
     long min, max;      /* limits for a number, a text's bytes, or the number of names */
     double least, most; /* limits for a number that may have a fraction */
     const char *const *choices; /* ends with NULL */
@@ -42,7 +43,7 @@ struct spec_field {
     size_t count_offset; /* offset of the number of names, a size_t */
     const struct spec_fields *members;
     spec_check *check;
-    const char *about;  /* its description in openapi.json; or NULL */
+    const char *about;  /* description in openapi.json; or NULL */
     const char *option; /* letter and name of nccl-tests' option (client/); or NULL */
 };
 
@@ -54,12 +55,12 @@ struct spec_fields {
 
 /* A kind of field. */
 struct spec_kind {
-    /* Set the field, or add its faults. The pointer is the value's. */
+    /* Set the field, or add errors. pointer: of the value. */
     void (*parse)(const struct spec_field *field, json_t *value, struct run_spec *spec,
                   const char *pointer, struct problems *problems);
-    /* Return a value that would be parsed to the same; a new reference. */
+    /* Return a value that parse() would accept with the same result; a new reference. */
     json_t *(*show)(const struct spec_field *field, const struct run_spec *spec);
-    /* Return whether the field has a value to show; NULL: always. */
+    /* Return true if the field has a value to show; NULL: always. */
     bool (*is_said)(const struct spec_field *field, const struct run_spec *spec);
     /* NULL: the field owns nothing. */
     void (*release)(const struct spec_field *field, struct run_spec *spec);
@@ -78,9 +79,10 @@ extern const struct spec_kind spec_name;    /* int: the index in `names`; not sh
 extern const struct spec_kind spec_run_id;  /* ID_RUN_LENGTH + 1 bytes; not shown */
 extern const struct spec_kind spec_text;    /* char *, checked by `check` if set */
 extern const struct spec_kind spec_json;    /* json_t * as given, if `check` allows it */
-extern const struct spec_kind spec_members; /* an object's members, each on its own */
+extern const struct spec_kind spec_members; /* an object with its own table of members */
 
-/* The last members of a table entry, by its kind. SPEC_AT is for other kinds. */
+/* Initializers for the last members of a table entry, by its kind. SPEC_AT is for other
+ * kinds. */
 #define SPEC_AT(member) .offset = offsetof(struct run_spec, member)
 #define SPEC_INTEGER(member, least, most)                                                \
     .kind = &spec_integer, SPEC_AT(member), .min = (least), .max = (most)
@@ -102,13 +104,13 @@ extern const struct spec_kind spec_members; /* an object's members, each on its 
 #define SPEC_MEMBERS(fields) .kind = &spec_members, .members = (fields)
 #define SPEC_OWN(own) .kind = &(own)
 
-/* Set the fields that have all of the `uses`, each from the object's member or its
- * default. Other members of the object are ignored. */
+/* Set the fields that have all of the `uses`, each from the object's member or else from
+ * its default. Other members of the object are ignored. */
 void spec_fields_read(const struct spec_fields *fields, unsigned uses,
                       const json_t *object, struct run_spec *spec, const char *pointer,
                       struct problems *problems);
-/* Set all fields of another struct, to which the fields' offsets refer. Also add a
- * problem for each unknown member, or if the value is not an object. */
+/* Set all fields of another struct, to which the fields' offsets refer. Adds a problem
+ * for each unknown member, or if the value is not an object. */
 void spec_fields_read_into(const struct spec_fields *fields, json_t *object, void *into,
                            const char *pointer, struct problems *problems);
 /* Add a problem for each unknown member. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* spec_names.c - names shared by the fields of several tables */
+/* spec_names.c - defines names that the fields of several tables share */
 #include "common/spec/collective.h"
 #include "common/spec/run_spec_parts.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* spec_value.c - checks of the values in a run spec and in agents' reports */
+/* spec_value.c - checks the values in a run spec and in agents' reports */
 #include "common/spec/spec_value.h"
 
 #include <stdio.h>

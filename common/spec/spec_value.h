@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* spec_value.h - checks of the values in a run spec and in agents' reports; each fault is
- * added with its JSON pointer */
+/* spec_value.h - checks the values in a run spec and in agents' reports. Each error is
+ * added with its JSON pointer. */
 #ifndef RINGBENCH_COMMON_SPEC_SPEC_VALUE_H
 #define RINGBENCH_COMMON_SPEC_SPEC_VALUE_H
 
@@ -11,7 +11,7 @@
 
 #include "common/base/problem.h"
 
-/* Add a value's faults. */
+/* Check a value and add its errors. */
 typedef void spec_check(json_t *value, const char *pointer, struct problems *problems);
 
 spec_check spec_check_object, spec_check_labels;
@@ -33,20 +33,20 @@ struct spec_names {
     int count;
 };
 
-/* Parse a list of distinct names into out[0..names->count); return their number. */
+/* Parse a list of distinct names into out[0..names->count). Return their number. */
 size_t spec_parse_names(const json_t *value, const struct spec_names *names, int *out,
                         const char *pointer, struct problems *problems);
 
-/* Return whether the text is valid as a name, a label or the like; else add a problem
- * with the rejected character (clean_text_fault). */
+/* Return true if the text is valid as a name, a label or a similar text. Otherwise add a
+ * problem that states the rejected character (clean_text_fault) and return false. */
 bool spec_check_name(const char *text, const char *pointer, struct problems *problems);
-/* Add a problem unless the value is text that a variable can hold. */
+/* Add a problem unless the value is a text that an environment variable can contain. */
 void spec_check_env_value(const json_t *value, const char *pointer,
                           struct problems *problems);
 
 /* Return the value's type for messages: "an object", "a string", ... */
 const char *spec_type_name(const json_t *value);
-/* Write "POINTER/KEY" with the key escaped as in RFC 6901, cut to size. */
+/* Write "POINTER/KEY" with the key escaped as in RFC 6901, truncated to `size`. */
 void spec_child_pointer(char *out, size_t size, const char *pointer, const char *key);
 
 #endif

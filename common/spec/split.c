@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* split.c - the distribution of ranks over one or several communicators */
+/* split.c - distributes ranks over one or several communicators */
 #include "common/spec/split.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "common/base/json_util.h"
 #include "common/base/memory.h"
 
-#define WHAT "groups of ranks" /* for the message when memory is out */
+#define WHAT "groups of ranks" /* used in the message when memory is out */
 
 #define VALUE_MAX (1L << 20)
 
@@ -104,7 +104,8 @@ void split_form(const struct split *split, const int *node_of, const int *local_
                 int n, struct split_groups *out)
 {
     size_t count = (size_t)n;
-    long *colours = memory_zeroed(count, sizeof(*colours), WHAT); /* per group */
+    long *colours =
+        memory_zeroed(count, sizeof(*colours), WHAT); /* one color for each group */
 
     *out =
         (struct split_groups){.n_ranks = n,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* split.h - the distribution of ranks over one or several simultaneous communicators: by
- * node, by place on the node, or by nccl-tests' arithmetic on the rank number
- * (NCCL_TESTS_SPLIT, NVIDIA/nccl-tests 2.19.6, src/common.cu). Groups are numbered in the
- * order of their first ranks; within a group ranks keep their order. */
+/* split.h - distributes ranks over one or several simultaneous communicators: by node, by
+ * place on the node, or by nccl-tests' arithmetic on the rank number (NCCL_TESTS_SPLIT,
+ * NVIDIA/nccl-tests 2.19.6, src/common.cu). Groups are numbered in the order of their
+ * first ranks; within a group ranks keep their order. */
 #ifndef RINGBENCH_COMMON_SPEC_SPLIT_H
 #define RINGBENCH_COMMON_SPEC_SPLIT_H
 
@@ -38,8 +38,8 @@ int split_parse(const json_t *json, struct split *out, struct error *err);
 /* Return the JSON form; a new reference. */
 json_t *split_to_json(const struct split *split);
 
-/* Put n ranks (>= 1) into groups, to be released. node_of and local_rank: each rank's
- * node number and its place there. */
+/* Distribute n ranks (>= 1) over groups; release `out` with split_release(). node_of and
+ * local_rank: the number of each rank's node, and the rank's place on that node. */
 void split_form(const struct split *split, const int *node_of, const int *local_rank,
                 int n, struct split_groups *out);
 void split_release(struct split_groups *groups);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* threshold.c - named checks in a run spec */
+/* threshold.c - parses and validates the named checks in a run spec */
 #include "common/spec/threshold.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 
 #define POINTER_MAX 256
 
-/* Names of the checks that every run has, and of the check for `baseline`. */
+/* Reserved names: the check of every run, and the check for `baseline`. */
 static const char *const reserved[] = {"completed", "baseline", NULL};
 
 static const char *const figures[] = {"time_us", "algbw_gbs", "busbw_gbs", "dip_percent",
@@ -42,7 +42,7 @@ bool threshold_is_of_rows(enum threshold_figure figure)
     return OF(figure) & OF_ROWS;
 }
 
-/* ---- The kinds of its members ---- */
+/* ---- The kinds of members ---- */
 
 static void parse_number(const struct spec_field *field, json_t *value,
                          struct run_spec *spec, const char *pointer,
@@ -266,7 +266,7 @@ static void refuse(const char *pointer, const char *member, struct problems *pro
     problems_add(problems, at, "%s", why);
 }
 
-/* Return whether a value is among those that the run measures; enums are read as ints. */
+/* Return true if a value is among those that the run measures. Enums are read as ints. */
 static bool is_among(int value, const void *list, size_t n)
 {
     const int *values = list;

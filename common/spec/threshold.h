@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* threshold.h - named checks in a run spec: a figure of the run and its bounds.
- * docs/reference/gates.md describes them for users, server/analysis/gate.h evaluates
- * them. */
+/* threshold.h - parses and validates the named checks in a run spec: a figure of the run
+ * and its bounds. docs/reference/gates.md describes the checks for users;
+ * server/analysis/gate.h evaluates them. */
 #ifndef RINGBENCH_COMMON_SPEC_THRESHOLD_H
 #define RINGBENCH_COMMON_SPEC_THRESHOLD_H
 
@@ -17,12 +17,12 @@ enum threshold_figure {
     THRESHOLD_BUSBW_GBS,
     THRESHOLD_DIP_PERCENT, /* the largest fall of busbw as the size grows */
     THRESHOLD_RANKS,
-    THRESHOLD_WRONG, /* elements */
+    THRESHOLD_WRONG, /* number of wrong elements */
     THRESHOLD_METRIC,
     THRESHOLD_FIGURES
 };
 
-/* Which of a metric's values is checked. */
+/* The statistic of a metric's values that is checked. */
 enum threshold_use {
     THRESHOLD_USE_MEDIAN,
     THRESHOLD_USE_MEAN,
@@ -35,8 +35,8 @@ enum threshold_use {
 struct threshold {
     const char *name;
     enum threshold_figure figure;
-    double min, max; /* infinite: none */
-    /* The rows that it checks; -1: any. */
+    double min, max; /* infinite: no bound */
+    /* The rows that the threshold checks; -1: any. */
     int collective, dtype, redop, in_place;
     uint64_t size_range[2]; /* bytes as requested; inclusive */
     int band;               /* enum band of bands.h, or -1: any */
@@ -47,7 +47,7 @@ struct threshold {
 /* Check a spec's `thresholds`, an object of objects by name. */
 spec_check threshold_check;
 
-/* Parse one threshold. Return false after adding its faults. */
+/* Parse one threshold. Return false after adding its errors. */
 bool threshold_read(const char *name, json_t *value, struct threshold *out,
                     const char *pointer, struct problems *problems);
 
@@ -57,8 +57,9 @@ void threshold_check_spec(const struct run_spec *spec, struct problems *problems
 const char *threshold_figure_name(enum threshold_figure figure);
 const char *threshold_use_name(enum threshold_use use);
 
-/* Return whether a figure belongs to rows of collectives, or to rows of a requested size.
- * */
+/* threshold_is_of_rows() returns true if a figure belongs to rows of collectives.
+ * threshold_has_size() returns true if the threshold checks rows of the requested
+ * size. */
 bool threshold_is_of_rows(enum threshold_figure figure);
 bool threshold_has_size(const struct threshold *threshold, uint64_t bytes);
 

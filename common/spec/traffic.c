@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* traffic.c - the bytes that each rank sends to each peer in alltoallv */
+/* traffic.c - computes the bytes that each rank sends to each peer in alltoallv */
 #include "common/spec/traffic.h"
 #include "common/base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define WHAT "traffic between ranks" /* for the message when memory is out */
+#define WHAT "traffic between ranks" /* used in the message when memory is out */
 #define ALIGN_BYTES 16
 #define CELL_MAX (INT64_C(1) << 46)
 
