@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* api.mjs - every request to the server. No other module sends any. */
+/* api.mjs - sends all requests to the server. No other module sends requests. */
 import { ENDED } from './events.mjs';
 
 const RETRY_FIRST_MS = 300;
 const RETRY_MAX_MS = 5000;
-/* The server sends a comment every 15 s. A stream that stays silent for longer than this is
- * lost. */
+/* The server sends a comment every 15 s. A stream counts as lost after this much silence. */
 const SILENCE_MS = 24000;
 /* Time limit of an ordinary request, so that a dead link does not block a polling page for
  * minutes. */
 const REQUEST_MS = 20000;
-/* Interval of polling for a window that has no stream. */
+/* Interval of polling in a window without a stream. */
 const POLL_MS = 1000;
 /* Time limit of a download. A file of a million rows takes minutes. */
 const FILE_MS = 600000;
@@ -290,7 +289,7 @@ export class Api extends EventTarget {
     }
   }
 
-  /* Requests that are refused at the same time share one token dialog. */
+  /* If the server refuses several requests at the same time, they share one token dialog. */
   async renewToken() {
     this.asking ??= this.askToken(this.token() !== null).finally(() => {
       this.asking = null;

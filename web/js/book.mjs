@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* book.mjs - the server's summary of a run as chart lines and table rows. No DOM. */
+/* book.mjs - converts the server's summary of a run to chart lines and table rows. No DOM. */
 import { variantOf } from './case_name.mjs';
 import { lineLabel } from './stats.mjs';
 import { pointOfSummary } from './summary.mjs';
 
-/* Identifies a series regardless of its placement. */
+/* A key that identifies a series regardless of its placement. */
 const lineKey = (series, variant) =>
   [series.collective, series.dtype, series.redop, series.root, series.group ?? '', variant].join('/');
 
@@ -34,7 +34,7 @@ function makeBook({ summary, epoch, groups }, onlyCase) {
   return { ...book, table: [...entries.values()].sort((a, b) => a.order - b.order) };
 }
 
-/* Add a line, and its points to the table. A table row holds both placements of a size. */
+/* Add a line, and add its points to the table. A table row contains both placements of a size. */
 function addSeries(book, entries, series) {
   const variant = variantOf(series);
   const members = book.groups?.[series.group] ?? null;
@@ -103,7 +103,7 @@ export function headlineOfCases({ summary, cases }) {
 /* Books by state, then by case number or null. */
 const books = new WeakMap();
 
-/* The book of all cases, or of one. It is made again after another summary. */
+/* The book of all cases, or of one case. A new summary makes a new book. */
 export function bookOf(state, onlyCase = null) {
   const kept = books.get(state) ?? new Map();
   books.set(state, kept);

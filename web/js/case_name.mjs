@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* case_name.mjs - display names of cases. No DOM. */
+/* case_name.mjs - makes the display names of cases. No DOM. */
 
 const NODES_NAMED = 2;
 
@@ -20,7 +20,7 @@ function groupOf(nodes) {
     : (nodes ?? []).join(', ');
 }
 
-/* {label, key}. Cases with equal keys are repeats of one combination. */
+/* Returns {label, key}. Cases with equal keys are repeats of one combination. */
 export const variantOf = (found) => ({
   label: caseLabel(found),
   key: [caseLabel({ env: found?.env }), ...(found?.nodes ?? [])].join(' '),

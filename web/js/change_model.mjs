@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* change_model.mjs - a comparison's changes by size, as a chart panel (chart_model.mjs). No DOM. */
+/* change_model.mjs - converts a comparison's changes by size to a chart panel (chart_model.mjs). No
+ * DOM. */
 import { groupBy } from './lists.mjs';
 import { lookOf } from './palette.mjs';
 import { isToldChange } from './stats.mjs';

@@ -7,8 +7,8 @@ import { formatChange } from './units.mjs';
 const LIMITS = [0.04, 0.08, 0.2, 0.4, 0.8];
 const HALF = 47;
 
-/* Half the range of the axis, from a fixed list. Larger changes are cut off at the end of the
- * axis. */
+/* Half the range of the axis, chosen from a fixed list. Larger changes are cut off at the end of
+ * the axis. */
 export function deltaLimit(items) {
   const ends = items
     .filter(isToldChange)

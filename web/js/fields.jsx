@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fields.jsx - controls of the new-run form, for the fields of spec_fields.mjs */
+/* fields.jsx - controls of the new-run form, one for each kind of field in spec_fields.mjs */
 import { useRef, useState } from 'preact/hooks';
 import { grouped } from './node_groups.mjs';
 import { groupings, groupTitle, nodeFits, order, usualGrouping } from './node_list.mjs';

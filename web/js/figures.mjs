@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* figures.mjs - figures reported by programs, from the server's summary, as chart panels. No
- * DOM. */
+/* figures.mjs - converts the figures that programs reported, from the server's summary, to chart
+ * panels. No DOM. */
 import { caseLabel } from './case_name.mjs';
 import { lineNames } from './chart_model.mjs';
 import { lookOf } from './palette.mjs';

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* heat.mjs - deviation of each rank's time from the median of all ranks, by size, and the colours
- * for heat maps. No DOM. */
+/* heat.mjs - computes the deviation of each rank's time from the median of all ranks, by size, and
+ * the colours for heat maps. No DOM. */
 import { groupBy } from './lists.mjs';
 import { median } from './stats.mjs';
 
-/* Deviations up to this fraction of the median have no colour. A deviation of 1 has the full
+/* Deviations up to this fraction of the median are not coloured. A deviation of 1 gets the full
  * colour. */
 const LEAST = 0.01;
 

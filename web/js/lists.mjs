@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lists.mjs - items of a list by key. No DOM. */
+/* lists.mjs - groups and counts the items of a list by key. No DOM. */
 
 /* A Map of arrays, in the order of the first item of each key. (Map.groupBy is too new.) */
 export function groupBy(items, keyOf) {

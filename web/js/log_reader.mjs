@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* log_reader.mjs - the log lines of a run, read page by page. Keeps the latest lines. No DOM. */
+/* log_reader.mjs - reads the log lines of a run page by page, and keeps the latest lines. No
+ * DOM. */
 
 const LINES_ASKED = 1000;
 const LINES_KEPT = 5000;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* matrix.mjs - the combinations of a run's matrix, and the pairs of them worth comparing. No
+/* matrix.mjs - lists the combinations of a run's matrix, and the pairs of them worth comparing. No
  * DOM. */
 
 const COMBINATIONS_MAX = 64;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nights.mjs - gate results of runs with the same name, day by day. No DOM. */
+/* nights.mjs - collects the gate results of runs with the same name, day by day. No DOM. */
 import { formatDay } from './units.mjs';
 import { badVerdict } from './verdicts.mjs';
 

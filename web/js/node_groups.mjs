@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* node_groups.mjs - groups of nodes, suspects, and differences between nodes. No DOM. */
+/* node_groups.mjs - finds groups of nodes, suspects, and differences between nodes. No DOM. */
 import { countBy, groupBy } from './lists.mjs';
 import { compare, FACTS, groupOf } from './node_list.mjs';
 import { isBad, verdictOf } from './verdicts.mjs';

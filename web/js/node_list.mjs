@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* node_list.mjs - filter, order and grouping of the node list. No DOM. */
+/* node_list.mjs - filters, orders and groups the list of nodes. No DOM. */
 import { countBy } from './lists.mjs';
 import { stateWord } from './states.mjs';
 import { plural } from './units.mjs';

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pairs.mjs - bandwidth of each pair of nodes, for runs with the pattern "pairs". No DOM. */
+/* pairs.mjs - computes the bandwidth of each pair of nodes, for runs with the pattern "pairs". No
+ * DOM. */
 import { headlineOfCases } from './book.mjs';
 import { compare } from './node_list.mjs';
 import { median } from './stats.mjs';

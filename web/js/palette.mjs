@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* palette.mjs - line styles: colour, dash and point shape. Colour is never the only difference.
- * Colours: Okabe and Ito, "Color Universal Design", 2008. No DOM. */
+/* palette.mjs - chooses line styles: colour, dash and point shape. Lines never differ by colour
+ * only. Colours: Okabe and Ito, "Color Universal Design", 2008. No DOM. */
 
 const BLUE = '#0072B2';
 const SKY = '#56B4E9';

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* program_field.jsx - control that selects a program offered by the nodes, or a launcher offered by
- * the server, and its arguments */
+/* program_field.jsx - the control that selects a program offered by the nodes, or a launcher
+ * offered by the server, and sets its arguments */
 import { useTyped } from './fields.jsx';
 import { Select } from './ui.jsx';
 import { plural } from './units.mjs';
@@ -44,7 +44,7 @@ export function ProgramControl({ field, value, offered = [], onChange }) {
 function inWords({ description, nodes, ranks_per_node: ranks, metrics, limits }) {
   const about = description && `${description.replace(/\.$/, '')}.`;
   const where = limits
-    ? `A job has up to ${plural(limits.nodes, 'node')} and runs for up to ${plural(limits.hours, 'hour')}. ` +
+    ? `A job uses up to ${plural(limits.nodes, 'node')} and runs for up to ${plural(limits.hours, 'hour')}. ` +
       `At most ${plural(limits.jobs, 'job')} at a time.`
     : `On ${plural(nodes.length, 'node')}, ${ranks === 'all' ? 'all ranks' : plural(ranks, 'rank')} each.`;
   const figures = metrics?.map((metric) => metric.name).join(', ');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ranking.mjs - the fastest setting of a run's matrix, by size. No DOM. */
+/* ranking.mjs - finds the fastest setting of a run's matrix, by size. No DOM. */
 import { caseLabel } from './case_name.mjs';
 import { groupBy } from './lists.mjs';
 import { doubtOf } from './stats.mjs';

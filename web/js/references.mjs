@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* references.mjs - reference lines of a chart (chart_model.mjs): thresholds of the spec, the link
- * ceiling, and the baseline. No DOM. */
+/* references.mjs - makes the reference lines of a chart (chart_model.mjs): thresholds of the spec,
+ * the link ceiling, and the baseline. No DOM. */
 import { groupBy } from './lists.mjs';
 import { referenceColour } from './palette.mjs';
 import { median, pointValue } from './stats.mjs';

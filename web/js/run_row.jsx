@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_row.jsx - parts of a run's row in lists */
+/* run_row.jsx - draws parts of a run's row in lists */
 import { AnswerPill, Head, RunPill, Time } from './parts.jsx';
 import { formatBandwidth, formatSize, shorten, TIME_ZONE } from './units.mjs';
 import { badVerdict, verdictOf } from './verdicts.mjs';

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_source.mjs - one run on the page: its document, events and summary, kept current while
- * visible. With very many events, only the latest are read. */
+/* run_source.mjs - reads one run for the page: its document, events and summary, kept current while
+ * the page is visible. With very many events, only the latest are read. */
 import { applyEvents, isEnded, newRunState } from './events.mjs';
 import { applySummary, mergeSummary, seriesOf, stateOfSummary } from './summary.mjs';
 

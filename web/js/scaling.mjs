@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scaling.mjs - the projection of a scaling run, as chart panels (chart_model.mjs). No DOM. */
+/* scaling.mjs - converts the projection of a scaling run to chart panels (chart_model.mjs). No
+ * DOM. */
 import { niceCeil, niceFloor } from './chart_model.mjs';
 import { lookOf } from './palette.mjs';
 import { formatSize } from './units.mjs';

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shown.mjs - texts about the runs on a chart. No DOM. Runs are {id, name, mark, created, backend,
- * worldSize, nodes, verdicts}. `mark` is "simulated", "emulated" or "imported", or empty for a
- * measurement made here. */
+/* shown.mjs - makes texts about the runs on a chart. No DOM. Runs are {id, name, mark, created,
+ * backend, worldSize, nodes, verdicts}. `mark` is "simulated", "emulated" or "imported", or empty
+ * for a measurement made here. */
 import { plural } from './units.mjs';
 
 /* The watermark of a chart: the mark that all runs share, or "partly …". */

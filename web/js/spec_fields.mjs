@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* spec_fields.mjs - fields of the new-run form. Kinds, values and defaults come from the server's
- * OpenAPI document. This file adds only titles and order. A request field without a line here
- * appears under "More". */
+/* spec_fields.mjs - describes the fields of the new-run form. Kinds, values and defaults come from
+ * the server's OpenAPI document. This file adds only titles and order. A request field without a
+ * line here appears under "More". */
 
 const bytes = {
   unit: 'bytes',
@@ -219,7 +219,7 @@ const TITLES = [
   ],
 ];
 const LEFT_OUT = new Set(['fault']);
-/* References to the server's documentation, which a reader of the page does not have. */
+/* References to the server's documentation, which users of the page cannot open. */
 const DOCUMENT = /[:;,.]? *(see )?docs\/\S+\.md\S*/g;
 
 /* Groups of fields {id, pointer, kind, label, options, hint, help, unit, when}. kind: text, number,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* spec_text.mjs - a request as text: shortened, as JSON, and as a shell command. No DOM. */
+/* spec_text.mjs - writes a request as text: shortened, as JSON, and as a shell command. No DOM. */
 import { formatSize } from './units.mjs';
 
 /* [8, 16, 32, 64, 128] is {min: 8, max: 128, factor: 2}. Null if the list is no geometric

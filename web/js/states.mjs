@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* states.mjs - words and signs for states of runs, nodes, jobs and watches. No DOM. */
+/* states.mjs - maps states of runs, nodes, jobs and watches to words and signs. No DOM. */
 
 /* A sign and a tone for each state. States of runs come first. */
 const STATES = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stats.mjs - the server's figures as text, and the order of the table. No DOM. */
+/* stats.mjs - formats the server's figures, and orders the table. No DOM. */
 import { formatChange, formatPercent, listInWords } from './units.mjs';
 
 export function median(values) {

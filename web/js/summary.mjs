@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* summary.mjs - a run's state from the server's summary instead of its events
+/* summary.mjs - derives a run's state from the server's summary instead of its events
  * (docs/reference/api.md). No DOM. */
 import { applyEvents, newCase, newRank, newRunState } from './events.mjs';
 import { takeFigures } from './figures.mjs';
@@ -73,8 +73,8 @@ function joinSeries(known, fresh) {
   return { ...fresh, points: points.sort((a, b) => a.size - b.size) };
 }
 
-/* The complete summary after another message of the stream. A message has changed parts only,
- * unless `whole` is set. */
+/* Returns the complete summary after another message of the stream. A message contains only changed
+ * parts, unless `whole` is set. */
 export function mergeSummary(known, message) {
   if (message.whole || known === null) {
     return message;

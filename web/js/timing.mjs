@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* timing.mjs - debounced, rate-limited and repeated calls */
+/* timing.mjs - delays, limits and repeats calls */
 
 export function debounce(call, ms) {
   let timer = null;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tray.jsx - runs selected for a comparison. The selection is kept for the browser tab. */
+/* tray.jsx - shows the runs selected for a comparison. The selection is kept for the browser
+ * tab. */
 import { useState } from 'preact/hooks';
 import { shorten } from './units.mjs';
 import { formatAddress } from './url_state.mjs';

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trend_model.mjs - trends as chart panels (chart_model.mjs): lines of comparable runs, marks where
- * versions changed, and links to comparisons. The server judges; this module only draws. No DOM. */
+/* trend_model.mjs - converts trends to chart panels (chart_model.mjs): lines of comparable runs,
+ * marks where versions changed, and links to comparisons. The server judges; this module only
+ * draws. No DOM. */
 import { countBy } from './lists.mjs';
 import { compareQuery } from './url_state.mjs';
 import { formatChange, formatClock, formatDay, shorten } from './units.mjs';

@@ -30,9 +30,9 @@ options.vnode = (vnode) => {
  * answers. */
 export const useAccess = (app) => useAnswer(() => app.api.access(), []).answer ?? { operator: true };
 
-/* {answer, error} of the promise `ask()`, or of nothing if that is null. Asks again when `inputs`
- * change and ignores late answers to earlier inputs. An answer is kept until the next one, an error
- * until the next request. */
+/* Returns {answer, error} of the promise ask(), or {} if ask() returns null. Calls ask() again when
+ * `inputs` change, and ignores late answers to earlier inputs. An answer is kept until the next
+ * answer, an error until the next request. */
 export function useAnswer(ask, inputs) {
   const [found, setFound] = useState(/** @type {any} */ ({}));
   useEffect(() => {
@@ -64,7 +64,8 @@ export function usePoll(once, ms, inputs) {
   }, inputs);
 }
 
-/* As usePoll(). Returns [note, load]: the note is "Loading…" at first, then '' or the last error. */
+/* Like usePoll(). Returns [note, load]: the note is "Loading…" at first, then '' or the last
+ * error. */
 export function usePolled(once, ms, inputs) {
   const [note, setNote] = useState('Loading…');
   const load = async (isCurrent = () => true) => {

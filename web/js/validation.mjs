@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* validation.mjs - the server's validation of a request as text: cost, placement and duration. No
- * DOM. */
+/* validation.mjs - writes the server's validation of a request as text: cost, placement and
+ * duration. No DOM. */
 import { formatDuration, formatMemory, plural } from './units.mjs';
 
 const OUTCOMES = {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* verdicts.mjs - the verdicts of a run (docs/reference/api.md, "Verdicts"). No DOM. */
+/* verdicts.mjs - finds and formats the verdicts of a run (docs/reference/api.md, "Verdicts"). No
+ * DOM. */
 
 /* A sign and a tone for each answer. */
 export const ANSWERS = {
@@ -39,7 +40,7 @@ const isAlike = (a) => (b) => a.kind === b.kind && a.answer === b.answer;
 const isNews = ({ kind, answer, quiet }) => !quiet && !ELSEWHERE[kind]?.includes(answer);
 export const isBad = ({ answer }) => ANSWERS[answer]?.endsWith(' bad') ?? false;
 
-/* The first verdict of a kind, or null. `run` has `verdicts`. */
+/* Returns the first verdict of a kind, or null. */
 export const verdictOf = ({ verdicts }, kind) => verdicts?.find((one) => one.kind === kind) ?? null;
 
 /* Append verdicts, each sentence once, as the server does. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* watches.mjs - recent nights of a watch, and the last level of each node. No DOM. */
+/* watches.mjs - collects the recent nights of a watch, and the last level of each node. No DOM. */
 import { dayOf } from './nights.mjs';
 import { formatBandwidth, formatTime } from './units.mjs';
 import { unrealOf } from './where.mjs';

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* where.mjs - backend and nodes of a run as text. No DOM. */
+/* where.mjs - describes the backend and nodes of a run. No DOM. */
 import { plural } from './units.mjs';
 
-/* Why a run is no measurement of this cluster, or null. */
+/* Returns the reason why a run is not a measurement of this cluster, or null. */
 export function unrealOf({ backend, emulated, imported }) {
   if (backend === 'sim') {
     return 'simulated';

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* xml.mjs - XML text from plain values and from preact elements without hooks. No DOM. */
+/* xml.mjs - writes XML from plain values and from preact elements without hooks. No DOM. */
 
 /* XML forbids most control characters, so they are removed. */
 export const escapeXml = (text) =>

@@ -280,7 +280,7 @@ function Sizes({ verdict, sizes, sizes_total: total }) {
     <Fold title="Single sizes" note={<span class="muted">{`${plural(total, 'size')}: exploratory`}</span>}>
       <p class="muted">
         Not corrected for multiple testing: expect 2 to 3 false positives in 50 sizes.
-        {shown.length < total && ` Only the first ${shown.length} are listed; the CSV has all.`}
+        {shown.length < total && ` Only the first ${shown.length} are listed; the CSV file contains all.`}
       </p>
       <Deltas
         label="Sizes"

@@ -6,7 +6,7 @@ import { curlLine, idempotencyKey } from '../spec_text.mjs';
 import { Button, useAccess } from '../ui.jsx';
 import { usableBackend } from '../validation.mjs';
 
-/* Two nodes are one pair, which cannot show which of them is slow. */
+/* Two nodes form a single pair, which cannot show which of its nodes is slow. */
 const SEARCH_MIN = 3;
 /* The page opens the last demo run. */
 const DEMO_RUNS = [

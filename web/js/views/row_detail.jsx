@@ -13,7 +13,7 @@ const ERROR_COLUMNS = ['rank', 'index', 'expected', 'got'];
 const repeatsOf = (entry) => (entry.out?.repeats ?? 0) + (entry.in?.repeats ?? 0);
 
 /* `cases` are the run's cases by number. The rows are read when the details open, and again after
- * another repeat. */
+ * each further repeat. */
 export function RowDetail({ app, id, entry, cases }) {
   const repeats = repeatsOf(entry);
   const rowsOf = (series) =>

@@ -165,7 +165,7 @@ function tabsOf({ app, id, meta, state, own, measures, view, change, onPaper }) 
   ];
 }
 
-/* Ranks per communicator, or 0 if communicators differ in size. */
+/* Returns the number of ranks per communicator, or 0 if communicators differ in size. */
 function ranksTogether({ groups, worldSize }) {
   const sizes = new Set(groups?.map((group) => group.length) ?? [worldSize]);
   return sizes.size === 1 ? [...sizes][0] : 0;

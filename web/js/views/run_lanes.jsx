@@ -27,12 +27,13 @@ import {
 } from '../units.mjs';
 import { Button } from '../ui.jsx';
 
-/* The states shown as columns. "assigned" is left out, because every rank has it. */
+/* The states shown as columns. "assigned" is omitted, because every rank reaches it. */
 const STEPS = ['spawned', 'joined', 'connected', 'running', 'done'];
 const RANKS_SHOWN = 64;
 const PORTS_SHOWN = 16;
 
-/* With up to this many nodes, each has a row. With more, equal nodes share a row. */
+/* Up to this many nodes, each node has a row. With more nodes, nodes with equal states share a
+ * row. */
 const FEW = 8;
 const ALIKE_MIN = 4;
 const BAD_MAX = 32;

@@ -161,7 +161,7 @@ function unrealInWords({ unreal }) {
 }
 
 function thinnedInWords({ thinned }) {
-  return thinned ? `${plural(thinned, 'size')} in between not shown, the run’s CSV has all` : '';
+  return thinned ? `${plural(thinned, 'size')} in between not shown; the run’s CSV file contains all` : '';
 }
 
 function repeatsInWords(most) {

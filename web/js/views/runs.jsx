@@ -53,7 +53,7 @@ const VERDICTS = [
 ];
 const NUMBERS = new Set(['Duration', 'Result']);
 const NO_FILTER = { q: '', states: [], labels: [], node: '', verdict: '', since: '', until: '', cursor: '' };
-/* Sorting by a value hides the runs without it. These words describe the runs that remain. */
+/* Sorting by a value hides runs without the value. These words describe the remaining runs. */
 const SORTED_ARE = { duration: ' that ended', figure: ' with a figure' };
 
 export default function Runs({ app, query }) {

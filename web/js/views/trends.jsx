@@ -221,7 +221,7 @@ function DrawnBand({ app, band, panel, label, dates }) {
         height={HEIGHT}
         label={
           `${name}, ${plural(dates.length, 'run')}. Left and right arrow keys read out each run, Enter ` +
-          'compares it; the table below has all values.'
+          'compares it; the table below lists all values.'
         }
         tip={(x) => <ReadOut point={pointAt(x)} panel={panel} />}
         onPick={(x) => app.go(compareAddress(pointAt(x), panel.changes))}
