@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* options_make.c - generates the script `ringbench`: replaces the line %SPEC_OPTIONS% by
- * the options in the table of run spec fields */
+/* options_make.c - generates the script `ringbench`: replaces the line %SPEC_OPTIONS% with
+ * the options from the table of run spec fields */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -9,7 +9,7 @@
 
 #define LINE_MAX_BYTES 4096
 
-/* The option's kind, as explained in client/ringbench. */
+/* Return the option's kind, as explained in client/ringbench. */
 static const char *kind_of(const struct spec_field *field)
 {
     if (field->kind == &spec_list)

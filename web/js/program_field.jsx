@@ -44,7 +44,7 @@ export function ProgramControl({ field, value, offered = [], onChange }) {
 function inWords({ description, nodes, ranks_per_node: ranks, metrics, limits }) {
   const about = description && `${description.replace(/\.$/, '')}.`;
   const where = limits
-    ? `A job uses up to ${plural(limits.nodes, 'node')} and runs for up to ${plural(limits.hours, 'hour')}. ` +
+    ? `A job has up to ${plural(limits.nodes, 'node')} and runs for up to ${plural(limits.hours, 'hour')}. ` +
       `At most ${plural(limits.jobs, 'job')} at a time.`
     : `On ${plural(nodes.length, 'node')}, ${ranks === 'all' ? 'all ranks' : plural(ranks, 'rank')} each.`;
   const figures = metrics?.map((metric) => metric.name).join(', ');

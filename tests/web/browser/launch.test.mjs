@@ -45,7 +45,7 @@ test('a launcher and its arguments are chosen, and a fault stands at its field',
   await page.getByLabel('Launcher').selectOption('slurm');
   await sees(
     page,
-    'nodes of a Slurm cluster, by sbatch. A job uses up to 64 nodes and runs for up to 24 hours. At most 4 jobs at a time.',
+    'nodes of a Slurm cluster, by sbatch. A job has up to 64 nodes and runs for up to 24 hours. At most 4 jobs at a time.',
   );
   await page.getByLabel('time string').fill('soon');
   assert.deepEqual(JSON.parse(await requestJson(page).inputValue()), {
