@@ -115,7 +115,7 @@ describe('launchers', { concurrency: 6 }, () => {
     launchers.say('status', 'PENDING Resources\n');
     const run = await server.runToEnd({ ...launched, launch: { name: 'engine', wait_s: 4 } });
     assert.equal(run.state, 'failed');
-    assert.match(run.reason, /^launching: job 7 .*launch\.wait_s, 4 s/);
+    assert.match(run.reason, /^launching: job 7 .*launch\.wait_s of 4 s/);
     await jobIs(server, 'ended');
   });
 

@@ -153,7 +153,7 @@ test('a job that Slurm will never start is called that, and launch.wait_s ends i
     /^# launching: job \d+ of slurm is pending: PENDING Partition\w+: it cannot start/m,
     text,
   );
-  assert.match(text, /^failed: launching: .*\(launch\.wait_s, 6 s, is over\)/m, text);
+  assert.match(text, /^failed: launching: .*\(the limit launch\.wait_s of 6 s has passed\)/m, text);
   if (process.env.RINGBENCH_TRANSCRIPT) fs.appendFileSync(process.env.RINGBENCH_TRANSCRIPT, text);
 });
 
