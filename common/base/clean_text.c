@@ -45,7 +45,7 @@ static size_t show_one(const char *data, size_t len, char shown[SHOWN_MAX])
 }
 
 /* Return the number of bytes at `data` that are displayed unchanged. The next character,
- * if any, has *n bytes and is displayed as `shown`. */
+ * if any, is *n bytes long and is displayed as `shown`. */
 static size_t plain_length(const char *data, size_t len, bool keeps_lines,
                            char shown[SHOWN_MAX], size_t *n)
 {

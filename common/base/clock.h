@@ -15,7 +15,7 @@ int64_t clock_wall_ms(void);
 /* Return nanoseconds of CLOCK_MONOTONIC. */
 int64_t clock_monotonic_ns(void);
 
-/* The same moment on both clocks. */
+/* One moment, as read from both clocks. */
 struct clock_time {
     int64_t wall_ms, monotonic_ns;
 };

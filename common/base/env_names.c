@@ -7,10 +7,10 @@
 #include <string.h>
 
 /* The names in env_names/NAME.txt as a string NAME, without their library's prefix, in
- * strcmp order and separated by single spaces. They were checked in the sources of the
- * versions that the files state. Add a name only if the library does not use it to open a
- * file, load or run code, listen, connect, handle a signal or read further settings.
- * Other names belong to the rules in env_policy.c. */
+ * strcmp order and separated by single spaces. Each name was checked in the sources of
+ * the versions that the files state. Add a name only if the library does not use it to
+ * open a file, load or run code, listen, connect, handle a signal or read further
+ * settings. Other names belong to the rules in env_policy.c. */
 #include "env_names_data.h"
 
 static const struct env_library libraries[] = {

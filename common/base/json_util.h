@@ -50,8 +50,8 @@ json_t *json_clean_string(const char *text);
  * (ERROR_LIMIT). The text may be invalid JSON. */
 int json_check_extent(const char *text, size_t len, struct error *err);
 
-/* Return a value's compact text, which the caller frees. Fractions have 10 digits, more
- * than any measured value needs. */
+/* Return a value's compact text, which the caller frees. Fractions are written with 10
+ * digits, more than any measured value needs. */
 char *json_text(const json_t *value);
 
 /* Append the compact text of a value to `out`; json_line_append adds a newline. Returns

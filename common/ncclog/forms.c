@@ -246,7 +246,7 @@ static void take_destroyed(struct ncclog *log, const struct pieces *pieces,
     log->n_destroyed++;
 }
 
-/* Parse the form before 2.18 and in RCCL, which has no commId. */
+/* Parse the form used before 2.18 and by RCCL, without a commId. */
 static void take_old_comm(struct ncclog *log, const struct pieces *pieces,
                           const char *about)
 {
@@ -523,7 +523,7 @@ static void take_trace(struct ncclog *log, const struct pieces *pieces, const ch
 #define OLD_COMM "$ rank # nranks # *- Init "
 #define SPLIT "$ rank # nranks # *parent $ splitCount # color # *- Init "
 
-/* The forms of lines; the first matching form wins. A line whose form has no taker is
+/* The forms of lines; the first matching form wins. Lines of a form without a taker are
  * recognized and ignored. */
 static const struct {
     const char *pattern;

@@ -20,7 +20,7 @@ struct headline {
     int64_t series, size; /* bytes */
     char collective[24];
     struct median busbw_gbs;
-    bool is_judged;   /* true if some rows have an interval */
+    bool is_judged;   /* true if at least one row comes with an interval */
     double low, high; /* lowest and highest end of the rows' intervals, GB/s */
 };
 
@@ -32,8 +32,8 @@ void headline_add(struct headline *headline, const json_t *about, int64_t size,
                   double busbw_gbs, const struct certainty *certainty);
 
 /* Return {"collective","size","busbw_gbs","rows","text","interval"}, or null before the
- * first measurement. interval: [low, high] in GB/s, null if unknown, absent if rows have
- * none. A new reference. */
+ * first measurement. interval: [low, high] in GB/s; null if unknown; absent if no row
+ * comes with an interval. A new reference. */
 json_t *headline_json(const struct headline *headline);
 
 /* Return the headline of a run without collectives, {"metric","value","unit","rows",

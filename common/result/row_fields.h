@@ -24,7 +24,7 @@ enum row_type {
     ROW_LABELS   /* an object of strings, numbers and booleans */
 };
 
-/* Which results contain a field, and where the field appears. */
+/* Flags that define which results contain a field, and where the field appears. */
 enum row_use {
     ROW_EACH = 1,       /* every row, including skipped rows */
     ROW_TIMED = 2,      /* every row that was measured */

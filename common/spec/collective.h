@@ -83,7 +83,7 @@ struct collective_facts {
     enum collective_shape shape;
     const struct collective_factor *factor;
     bool reduces;            /* the collective uses a reduction */
-    bool is_rooted;          /* the collective has a root rank */
+    bool is_rooted;          /* the collective needs a root rank */
     bool checks_in_place;    /* nccl-tests verifies the in-place variant, too */
     bool needs_power_of_two; /* other numbers of ranks give a count of 0: no data to move
                               */

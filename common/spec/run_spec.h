@@ -96,7 +96,7 @@ struct run_spec {
     size_t n_redops;
     uint64_t *sizes; /* expanded list of the requested sizes, bytes */
     size_t n_sizes;
-    long root; /* -1: every rank in turn */
+    long root; /* -1: each rank is the root once */
     bool out_of_place, in_place;
     long iters;      /* timed calls of a row; 0: as many blocks as needed */
     double block_ms; /* see run_spec_block_us */

@@ -22,7 +22,7 @@ struct series_plan {
     size_t n_redops;
     const uint64_t *sizes;
     size_t n_sizes;
-    long root; /* -1: every rank in turn */
+    long root; /* -1: each rank is the root once */
     bool out_of_place, in_place;
     int world_size; /* number of ranks in the smallest group */
     int n_groups;   /* number of groups of ranks, see split.h; 0 counts as 1 */

@@ -37,7 +37,7 @@ struct spec_field {
     const struct spec_kind *kind;
     size_t offset;      /* offset of the value in struct run_spec */
     long min, max;      /* limits for a number, a text's bytes, or the number of names */
-    double least, most; /* limits for a number that may have a fraction */
+    double least, most; /* limits for a number that may be fractional */
     const char *const *choices; /* ends with NULL */
     const struct spec_names *names;
     size_t count_offset; /* offset of the number of names, a size_t */

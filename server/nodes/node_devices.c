@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* node_devices.c - checks that a node has the GPUs and NCCL libraries that a run
+/* node_devices.c - checks that a node offers the GPUs and NCCL libraries that a run
  * requests */
 #include "server/nodes/node_devices.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* node_devices.h - checks that a node has the GPUs and NCCL libraries that a run
+/* node_devices.h - checks that a node offers the GPUs and NCCL libraries that a run
  * requests */
 #ifndef RINGBENCH_SERVER_NODES_NODE_DEVICES_H
 #define RINGBENCH_SERVER_NODES_NODE_DEVICES_H

@@ -109,8 +109,8 @@ static bool is_of_kind(const struct node *node, enum nodes_kind kind)
 
 #define REFUSALS_MAX 8
 
-/* The reasons for excluding nodes. Initialize with zeros, except for `text`, which has
- * functions for init and release. */
+/* The reasons for excluding nodes. Initialize the struct with zeros, except for `text`,
+ * which needs buf_init() and buf_release(). */
 struct refusals {
     struct buf
         text; /* "; NAME: why" for each reason; checks of nodes append to this text */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rendezvous.c - runs TCPStore servers on the uv loop: one for each case, on a port of
- * its own */
+/* rendezvous.c - runs TCPStore servers on the uv loop, one for each case, each on a
+ * separate port */
 #include "server/rendezvous/rendezvous.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rendezvous.h - runs TCPStore servers on the uv loop: one for each case, on a port of
- * its own, and optionally a standing store */
+/* rendezvous.h - runs TCPStore servers on the uv loop: one for each case, each on a
+ * separate port, and optionally a standing store */
 #ifndef RINGBENCH_SERVER_RENDEZVOUS_RENDEZVOUS_H
 #define RINGBENCH_SERVER_RENDEZVOUS_RENDEZVOUS_H
 

@@ -11,8 +11,8 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 
-/* If a client has more unread replies than this, its requests wait unread in the
- * socket. */
+/* Above this size of unread replies, the client's further requests wait unread in the
+ * socket, bytes. */
 #define UNSENT_SOFT_MAX ((size_t)1 << 20)
 #define KEEP_BYTES 8192 /* limit for each buffer of an idle connection */
 

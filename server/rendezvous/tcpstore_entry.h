@@ -16,7 +16,7 @@ struct queue_item {
     unsigned char data[];
 };
 
-/* A rendezvous ID or a prefix. Exists as long as it has an entry. */
+/* A rendezvous ID or a prefix. Freed with its last entry. */
 struct tcpstore_id {
     UT_hash_handle hh;
     size_t entries, bytes;

@@ -34,8 +34,8 @@ struct tcpstore_client {
     /* Called when the client's wait ends, during tcpstore_kv_execute() for any client.
      * Must send TCPSTORE_STOP_WAITING and must not call the store. */
     void (*wake)(struct tcpstore_client *client);
-    /* true if the client uses protocol version 1, which has no CANCEL_WAIT: its next
-     * query ends its wait */
+    /* true if the client uses protocol version 1. That version lacks CANCEL_WAIT, so the
+     * client's next query ends its wait. */
     bool is_v1;
     bool is_barrier; /* true if the client waits at a barrier */
     size_t missing;  /* number of awaited keys that are not set; 0: not waiting */

@@ -15,9 +15,9 @@
 
 #define SERIES_MAX 4096
 
-/* A series of the run. Series are numbered in the order of their appearance. This is the
- * order in common/spec/series.h, because other benchmarks iterate types, reductions and
- * roots in the same way. */
+/* A series of the run. Series are numbered in the order of their appearance. This order
+ * equals the order in common/spec/series.h, because other benchmarks iterate types,
+ * reductions and roots in the same way. */
 struct series {
     int dtype, redop, root;
     bool in_place;
@@ -119,7 +119,7 @@ static void add_settings(json_t *spec, const struct import_table *table)
     }
 }
 
-/* Set the root of a rooted collective; -1 if the series have several roots. */
+/* Set the root of a rooted collective; -1 if the roots of the series differ. */
 static void add_root(json_t *spec, const struct writer *writer)
 {
     int root = writer->series[0].root;
@@ -340,8 +340,8 @@ static void fault_of(const struct import_table *table, char *out, size_t size)
         snprintf(out, size, "the file reports a bus bandwidth below NCCL_TESTS_MIN_BW");
 }
 
-/* Report lines that could not be read. They are not a failure of the measurement, but
- * rows_total counts them. */
+/* Report lines that could not be read. Unread lines are not a failure of the measurement,
+ * but rows_total counts them. */
 static void put_unread(struct writer *writer, size_t index, size_t n)
 {
     char text[80];

@@ -43,7 +43,7 @@ void judge_queue_close(struct judge_queue *queue);
  * submitted so far. */
 typedef bool run_judged(void *arg, const struct error *err, json_t *verdict);
 
-/* Judge a run that has a document. judgement: copied; its contents are taken. */
+/* Judge the run in judgement->doc. judgement: copied; its contents are taken. */
 void judge_queue_add(struct judge_queue *queue, const struct judgement *judgement,
                      run_judged *judged, void *arg);
 

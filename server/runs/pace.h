@@ -39,12 +39,13 @@ void pace_init(struct pace *pace);
 /* Return a new, initialized pace. The caller frees it. */
 struct pace *pace_create(void);
 
-/* Record that a case begins its rendezvous, or has ended. */
+/* pace_case_begins() records that a case begins its rendezvous; pace_case_ends() records
+ * its end. */
 void pace_case_begins(struct pace *pace, int64_t time_ms);
 void pace_case_ends(struct pace *pace, int64_t time_ms, bool is_completed);
 
-/* Record a row. about: has its "collective". row: its number within the case; -1: the
- * next. */
+/* Record a row. about: an object with the row's "collective". row: number of the row in
+ * the case; -1: the next one. */
 void pace_result(struct pace *pace, int64_t time_ms, const json_t *about, int64_t size,
                  int64_t row);
 

@@ -110,8 +110,8 @@ struct run *run_create_again(const json_t *doc, struct error *err)
     return NULL;
 }
 
-/* Allocate the cases. This happens only when a case is first changed, so that thousands
- * of waiting runs with a thousand cases each need no memory for cases. */
+/* Allocate the cases when a case is first changed. Thousands of waiting runs with a
+ * thousand cases each therefore need no memory for cases. */
 static void run_open_cases(struct run *run)
 {
     if (!run->cases)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run_conditions.h - keeps the conditions under which each node ran a case, from
- * `conditions` events. They are kept as text to save memory, since a run may have
- * thousands of cases on as many nodes. */
+ * `conditions` events. Conditions are stored as text to save memory, since a run may
+ * consist of thousands of cases on as many nodes. */
 #ifndef RINGBENCH_SERVER_RUNS_RUN_CONDITIONS_H
 #define RINGBENCH_SERVER_RUNS_RUN_CONDITIONS_H
 

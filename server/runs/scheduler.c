@@ -34,7 +34,8 @@
 
 #define SECOND_NS INT64_C(1000000000)
 
-/* Interval between deadline checks: while a case is under way, and otherwise. */
+/* Interval between ticks, which check deadlines: while a case is under way, and while
+ * none is. */
 #define TICK_BUSY_MS 100
 #define TICK_IDLE_MS scaled_ms(500)
 
@@ -382,8 +383,8 @@ static bool has_launched(struct active_run *active)
     return state == JOB_RUNNING;
 }
 
-/* Check a waiting run for its cancellation, its batch job and the end of its wait. These
- * let the run begin or end without a change of nodes. */
+/* Check a waiting run's cancellation, batch job and wait limit. Unlike a change of nodes,
+ * these changes do not request a queue check by themselves. */
 static void tick_waiting(struct active_run *active, int64_t now_ns)
 {
     bool had_job = active->has_job;

@@ -156,8 +156,8 @@ const json_t *scheduler_checks(const struct scheduler *scheduler);
 const json_t *scheduler_figures(const struct scheduler *scheduler);
 
 /* Call `ready` once the run's values (store_trends.h) exist, if the run has ended and
- * produced any. All runs that ended since the server's start and before this call have
- * their values then too. err: the values of this run could not be made. */
+ * produced any. The values of all other runs that ended since the server's start and
+ * before this call then exist too. err: the values of this run could not be made. */
 void scheduler_await_values(struct scheduler *scheduler, const char *run,
                             store_settled *ready, void *arg);
 

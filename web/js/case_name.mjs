@@ -12,7 +12,7 @@ export function caseLabel(found) {
   return [...env, groupOf(found?.nodes)].filter(Boolean).join(' ');
 }
 
-/* "a, b" or "a … z (16 nodes)". Empty if the case has no node list of its own. */
+/* Returns "a, b" or "a … z (16 nodes)". Empty if the case runs on all nodes of the run. */
 function groupOf(nodes) {
   const count = nodes?.length ?? 0;
   return count > NODES_NAMED

@@ -91,8 +91,9 @@ function cellAt(cells, x) {
   return cell;
 }
 
-/* A panel per metric: the mean over ranks and repeats, with a band from lowest to highest. A metric
- * with one value per case is drawn over repeats. A single line of one point has no panel. */
+/* One panel per metric: the mean over ranks and repeats, with a band from lowest to highest. A
+ * metric with one value per case is drawn over repeats. A metric with a single line of one point is
+ * not drawn. */
 export function metricPanels(runs, view, theme) {
   const panels = new Map();
   const looks = new Map();

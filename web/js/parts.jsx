@@ -128,7 +128,7 @@ export const Fold = ({ title, note = null, onToggle = undefined, children }) => 
   </details>
 );
 
-/* A scrolling box. It takes the focus, so that the keyboard can scroll it. */
+/* A scrolling box. The box takes the focus, so that the keyboard can scroll it. */
 export const Region = ({ label, name = 'scroll', children }) => (
   <section class={name} tabIndex={0} aria-label={label}>
     {children}

@@ -244,7 +244,7 @@ function datesOf(columns) {
   return new Set(days).size > 1 ? days : times.map(formatClock);
 }
 
-/* The value range of all points with margins. It is never narrower than a tenth of the middle. */
+/* The value range of all points with margins, at least a tenth of the middle wide. */
 export function valueRange(points) {
   const all = points.flatMap(({ low, value, high }) => [low ?? value, value, high ?? value]);
   const low = Math.min(...all);

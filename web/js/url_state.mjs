@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* url_state.mjs - converts a view's state to its address, and back. Default values are left out of
- * addresses. No DOM. */
+/* url_state.mjs - converts a view's state to its address, and back. Addresses do not contain
+ * default values. No DOM. */
 import { formatSize, parseSize } from './units.mjs';
 
 /* A codec: `read` turns the texts of a parameter into a value, and `write` does the reverse. */

@@ -101,7 +101,7 @@ const envInWords = (env) =>
     .map(([name, value]) => (value === null ? `${name} unset` : `${name}=${value}`))
     .join(' ');
 
-/* The chart of changes by size. It shows where one setting overtakes the other. */
+/* The chart of changes by size, which shows where one setting overtakes the other. */
 function ChangePlot({ answer }) {
   const theme = useTheme();
   const [keys, setKeys] = useState([]);
@@ -268,7 +268,7 @@ function inWords(value) {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/* Intervals of single sizes are no verdict. They show where a change comes from. */
+/* Lists intervals of single sizes. They are not a verdict, but show where a change comes from. */
 function Sizes({ verdict, sizes, sizes_total: total }) {
   const { bands, cases, runs, unit, margin } = verdict.evidence;
   if (sizes.length === 0) {

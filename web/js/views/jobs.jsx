@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* jobs.jsx - jobs requested from engines: active ones with a stop button, and ended ones */
+/* jobs.jsx - shows jobs requested from engines: active jobs with a stop button, and ended jobs */
 import { useState } from 'preact/hooks';
 import { StatePill, Time } from '../parts.jsx';
 import { Button, Question, useAccess, usePoll } from '../ui.jsx';

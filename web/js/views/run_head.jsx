@@ -58,7 +58,7 @@ export function RunBar({ app, source }) {
 
 const intervalInWords = (ends) => ends.map(formatBandwidth).join(' to ');
 
-/* A verdict's sentence. Opens to its checks. */
+/* A verdict's sentence, which opens to show its checks. */
 function VerdictLine({ answer, sentence, checks, ways }) {
   const against = checks.find(({ check }) => check === 'baseline')?.sentence ?? '';
   const words = sentence.includes(against) ? sentence : `${sentence}; baseline: ${against}`;
@@ -339,7 +339,7 @@ function WrongElement({ state, rank, row, index, expected, got }) {
   );
 }
 
-/* The last message. Opens to the earlier ones. */
+/* The last message, which opens to show earlier messages. */
 function MessagesAlert({ messages, cases }) {
   const shown = messages.slice(-MESSAGES_SHOWN).reverse();
   const item = (one) => (

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_table.jsx - the run's figures as a table, updated live. A row opens to its details. */
+/* run_table.jsx - the run's figures as a table, updated live. A row opens to show its details. */
 import { Fragment } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { paced } from '../timing.mjs';
