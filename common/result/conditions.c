@@ -12,7 +12,7 @@
 /* clang-format off */
 static const struct condition_field fields[CONDITION_COUNT] = {
     [CONDITION_SECONDS] = {"seconds", "s", NEVER, "", "",
-     "from before the first rank started until the last ended: the period of the other numbers"},
+     "time from before the first rank's start until the last rank's end; the other values refer to it"},
     [CONDITION_LOAD] = {"load_before", "", NEVER, "", "",
      "the machine's load average over one minute when the case began"},
     [CONDITION_OTHERS] = {"others_cores", "cores", 0.25, "other processes used ", " cores",
@@ -20,7 +20,7 @@ static const struct condition_field fields[CONDITION_COUNT] = {
     [CONDITION_RANKS] = {"ranks_cores", "cores", NEVER, "", "",
      "CPU time per second that the node's ranks used"},
     [CONDITION_STEAL] = {"steal_percent", "%", 1.0, "the hypervisor took ", " % of the CPU time",
-     "share of these CPUs' time that the hypervisor gave to others while a process was ready"},
+     "share of the time of the ranks' CPUs that the hypervisor gave to others while a process was ready"},
     [CONDITION_INVOLUNTARY] = {"involuntary_per_s", "1/s", NEVER, "", "",
      "how often per second a rank lost its core, yields included; maximum over ranks"},
     [CONDITION_CPU_PRESSURE] = {"cpu_pressure_percent", "%", NEVER, "", "",
@@ -32,7 +32,7 @@ static const struct condition_field fields[CONDITION_COUNT] = {
      " % of the time",
      "share of time in which the agent's cgroup or a parent had used up its CPU quota"},
     [CONDITION_THERMAL] = {"thermal_throttles", "", 0.5, "cores were throttled for heat ",
-     " times", "how often the kernel saw one of these cores throttled by heat"},
+     " times", "number of times that the kernel saw one of the ranks' cores throttled by heat"},
     [CONDITION_CPU_MHZ_FIRST] = {"cpu_mhz_first", "MHz", NEVER, "", "",
      "clock of a rank's core before the first row, slowest rank"},
     [CONDITION_CPU_MHZ_LAST] = {"cpu_mhz_last", "MHz", NEVER, "", "",
@@ -42,7 +42,7 @@ static const struct condition_field fields[CONDITION_COUNT] = {
     [CONDITION_GPU_MHZ_LAST] = {"gpu_mhz_last", "MHz", NEVER, "", "",
      "the same after the last row"},
     [CONDITION_GPU_SLOWED] = {"ranks_gpu_slowed", "", 0.5, "ranks whose GPU was slowed down by heat or power: ", "",
-     "ranks whose GPU was slowed by heat or power after the last row, by its driver"},
+     "number of ranks whose GPU was slowed by heat or power after the last row, according to its driver"},
     [CONDITION_NVLINK_BYTES] = {"nvlink_bytes", "bytes", NEVER, "", "",
      "bytes that the NVLinks of the ranks' GPUs sent"},
 };

@@ -7,8 +7,7 @@ const char *const run_likeness_names[] = {
 
 static const struct spec_field table[] = {
     {"last", NULL, 0, SPEC_INTEGER(baseline.last, RUN_SPEC_LAST_MIN, RUN_SPEC_LAST_MAX),
-     .about =
-         "number of latest runs that are alike; absent: the newest accepted baseline"},
+     .about = "number of latest similar runs; absent: the newest accepted baseline"},
     {"like", "\"nodes\"", 0, SPEC_CHOICE(baseline.like, run_likeness_names),
      .about = "what the latest runs share; an accepted baseline has its own"},
 };

@@ -8,14 +8,14 @@
 
 static const struct spec_field table[] = {
     {"min", "8", 0, SPEC_INTEGER(samples.min, 1, BLOCKS_MAX),
-     .about = "least number of blocks"},
+     .about = "minimum number of blocks"},
     {"max", "100", 0, SPEC_INTEGER(samples.max, 1, BLOCKS_MAX),
-     .about = "greatest number of blocks"},
+     .about = "maximum number of blocks"},
     {"rel", "0.02", 0, SPEC_REAL(samples.rel, 0.0001, 1),
      .about =
          "blocks end when half the 95 % interval is within this share of the median"},
     {"max_s", "0.1", 0, SPEC_REAL(samples.max_s, 0.001, 3600),
-     .about = "seconds after which no block begins beyond the minimum"},
+     .about = "time after which no block beyond the minimum begins, seconds"},
 };
 
 const struct spec_fields spec_samples_fields = {table, sizeof(table) / sizeof(table[0]),
