@@ -22,7 +22,9 @@ static int append(struct buf *out, const char *text, size_t len, struct error *e
 {
     if (!buf_append(out, text, len))
         return 0;
-    return error_set(err, ERROR_LIMIT, "becomes longer than %zu bytes", ARGUMENT_MAX);
+    return error_set(err, ERROR_LIMIT,
+                     "is longer than %zu bytes with its parameters filled in",
+                     ARGUMENT_MAX);
 }
 
 static int append_value(struct buf *out, const char *name, json_t *values,
@@ -57,7 +59,7 @@ static int append_piece(struct buf *out, const char **at, json_t *values,
     }
     if (text[0] == '}' || (text[0] == '{' && !close))
         return error_set(err, ERROR_INVALID,
-                         "has a single %c; write {{ or }} for the character itself",
+                         "contains a single %c; write {{ or }} for the character itself",
                          text[0]);
     if (text[0] != '{') {
         len = strcspn(text, "{}");
@@ -128,7 +130,8 @@ static char *find_executable(const char *first, const char *pointer,
     else if (name[0] != '/' && find_in_path(name, path))
         found = memory_text(path, "a command");
     else
-        problems_add(problems, pointer, "%.200s cannot be executed here", name);
+        problems_add(problems, pointer, "%.200s cannot be executed on this machine",
+                     name);
     free(name);
     return found;
 }

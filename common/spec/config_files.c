@@ -93,7 +93,7 @@ static int load_one(void *arg, const struct config_file *file)
         return -1;
     }
     if (loading->n++ == loading->most)
-        return error_set(loading->err, ERROR_LIMIT, "%.200s has more than %zu %s",
+        return error_set(loading->err, ERROR_LIMIT, "%.200s contains more than %zu %s",
                          file->dir, loading->most, loading->what);
     problems_init(&problems);
     loading->take(loading->arg, file, &problems);
@@ -140,6 +140,6 @@ void config_refuse_unknown(json_t *object, const char *pointer, const char *know
 
         spec_child_pointer(at, sizeof(at), pointer, key);
         if (!is_among(key, known))
-            problems_add(problems, at, "unknown key; known are %s", known);
+            problems_add(problems, at, "unknown key; known keys are %s", known);
     }
 }

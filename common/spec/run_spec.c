@@ -148,7 +148,7 @@ static void check_backend_name(json_t *value, const char *pointer,
     if (!program_name_is_valid(json_string_value(value)))
         problems_add(problems, pointer,
                      "must be auto, nccl, host, sim, or the name of another worker that "
-                     "the nodes have");
+                     "the nodes offer");
 }
 
 static void check_program_name(json_t *value, const char *pointer,

@@ -145,8 +145,8 @@ static void check_traffic(const struct run_spec *spec, const json_t *body,
                      "because the matrix sets the bytes");
     else if (spec->sizes[0] < most)
         problems_add(problems, "/sizes",
-                     "must be at least %llu, the most bytes that the traffic matrix has "
-                     "for one rank",
+                     "must be at least %llu, the largest number of bytes in the traffic "
+                     "matrix for one rank",
                      (unsigned long long)most);
 }
 

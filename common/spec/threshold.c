@@ -187,8 +187,9 @@ static void check_sizes(const struct threshold *threshold, const json_t *value,
                (json_object_get(value, "band") != NULL);
 
     if (ways > 1)
-        problems_add(problems, pointer,
-                     "has more than one of size, sizes and band. Give one of them");
+        problems_add(
+            problems, pointer,
+            "contains more than one of size, sizes and band; give only one of them");
     else if (threshold->size_range[0] > threshold->size_range[1])
         problems_add(problems, pointer, "sizes: min must not be above max");
 }

@@ -28,7 +28,8 @@ static int parse_row(const json_t *row, int n, uint64_t *out, struct error *err)
 
         if (!json_is_integer(cell) || json_integer_value(cell) < 0 ||
             json_integer_value(cell) > CELL_MAX)
-            return error_set(err, ERROR_INVALID, "matrix: cells must be bytes, integers");
+            return error_set(err, ERROR_INVALID,
+                             "matrix: each cell must be a number of bytes, an integer");
         out[i] = (uint64_t)json_integer_value(cell) / ALIGN_BYTES * ALIGN_BYTES;
     }
     return 0;
@@ -48,8 +49,8 @@ static int parse_matrix(const json_t *rows, struct traffic *out, struct error *e
 
         if (json_array_size(row) != n)
             error_set(err, ERROR_INVALID,
-                      "matrix: row %zu must have %zu cells, as many "
-                      "as there are rows",
+                      "matrix: row %zu must have %zu cells, one for "
+                      "each row",
                       i, n);
         if (json_array_size(row) != n || parse_row(row, (int)n, matrix + i * n, err)) {
             free(matrix);

@@ -23,8 +23,9 @@ static const struct {
     [TCPSTORE_WRONG_MAGIC] = {"wrong_magic",
                               "it sent a wrong magic number: not a TCPStore client"},
     [TCPSTORE_UNKNOWN_QUERY] = {"unknown_query",
-                                "it sent an unknown query: not a TCPStore client (a "
-                                "health check, a scanner), or a client of PyTorch 2.1"},
+                                "it sent an unknown query: not a TCPStore client "
+                                "(perhaps a health check or a scanner), or a client of "
+                                "PyTorch 2.1"},
     [TCPSTORE_ADD_TO_TEXT] = {"add_to_text",
                               "it sent ADD for a value that is not a number"},
     [TCPSTORE_KEY_LENGTH] = {"key_length", "it sent a key that exceeds the length limit"},
@@ -60,7 +61,8 @@ void tcpstore_refusal_log_add(struct tcpstore_refusal_log *log,
         return;
     }
     if (log->kinds[kind].unlogged)
-        snprintf(more, sizeof(more), " (%u more before)", log->kinds[kind].unlogged);
+        snprintf(more, sizeof(more), " (%u more since the last message)",
+                 log->kinds[kind].unlogged);
     log_warn("rendezvous %s: %s refused: %s%s", log->store_name, peer_format(peer, text),
              refusals[kind].sentence, more);
     log->kinds[kind].unlogged = 0;
@@ -71,6 +73,6 @@ void tcpstore_refusal_log_end(const struct tcpstore_refusal_log *log)
 {
     for (int kind = 0; kind < TCPSTORE_REFUSALS; kind++)
         if (log->kinds[kind].unlogged)
-            log_warn("rendezvous %s: %u more refused: %s", log->store_name,
+            log_warn("rendezvous %s: %u further clients refused: %s", log->store_name,
                      log->kinds[kind].unlogged, refusals[kind].sentence);
 }

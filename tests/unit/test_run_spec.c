@@ -145,7 +145,7 @@ static const struct fault faults[] = {
     {"{\"priority\":1001}", "/priority", "must be from -1000 to 1000, not 1001"},
     {"{\"backend\":\"no name\"}", "/backend",
      "must be auto, nccl, host, sim, "
-     "or the name of another worker that the nodes have"},
+     "or the name of another worker that the nodes offer"},
     {"{\"pattern\":\"bisect\"}", "/pattern", "bisect pairs"},
     {"{\"pattern\":\"ring\"}", "/pattern", "all, pairs, scaling"},
     {"{\"backend\":7}", "/backend", "string"},
