@@ -73,19 +73,19 @@ export class Api extends EventTarget {
     return this.json(runPath(id), { signal });
   }
 
-  /** The run and its results summed per series, for runs with too many events to read.
+  /** Request the run and its results summed per series, for runs with too many events to read.
    * @returns {Promise<Schema.RunSummary>} */
   summary(id, by, signal) {
     return this.json(`${runPath(id)}/summary?by=${by}`, { signal });
   }
 
-  /** The runs that an ended run is compared with.
+  /** Request the runs that an ended run is compared with.
    * @returns {Promise<Schema.Base>} */
   baseline(id) {
     return this.json(`${runPath(id)}/baseline`);
   }
 
-  /** The projection of a scaling run to this number of nodes.
+  /** Request the projection of a scaling run to this number of nodes.
    * @returns {Promise<Schema.Projection>} */
   projection(id, nodes) {
     return this.json(`${runPath(id)}/projection?nodes=${nodes}`);
@@ -96,7 +96,7 @@ export class Api extends EventTarget {
     return this.json(`${runPath(id)}/results?format=json&ranks=1&${query}`);
   }
 
-  /** The events stored so far, without result rows.
+  /** Request the events stored so far, without result rows.
    * @returns {Promise<Schema.Event[]>} */
   async stored(id, after) {
     const response = await this.request(
@@ -107,7 +107,7 @@ export class Api extends EventTarget {
     return lines.filter((line) => line !== '').map((line) => JSON.parse(line));
   }
 
-  /** Facts about each collective: bus factor and shape.
+  /** Request facts about each collective: bus factor and shape.
    * @returns {Promise<Schema.Collectives>} */
   collectives() {
     return this.json('/api/v1/collectives');
@@ -118,18 +118,18 @@ export class Api extends EventTarget {
     return this.json('/api/v1/programs');
   }
 
-  /* The OpenAPI document. The new-run form is built from its schemas. */
+  /* Request the OpenAPI document. The new-run form is built from its schemas. */
   schema() {
     return this.json('/openapi.json');
   }
 
-  /** Cost, placement and errors of a spec. Starts nothing.
+  /** Request the cost, placement and errors of a spec. Starts nothing.
    * @returns {Promise<Schema.Validation>} */
   validate(spec, signal) {
     return this.send('POST', '/api/v1/runs/validate', spec, { signal });
   }
 
-  /** All nodes without their inventories, which make up most of the answer.
+  /** Request all nodes without their inventories, which make up most of the answer.
    * @returns {Promise<Schema.NodeList>} */
   nodes() {
     return this.json('/api/v1/nodes?inventory=0');
@@ -151,8 +151,8 @@ export class Api extends EventTarget {
     return this.json('/api/v1/demo', { method: 'POST' });
   }
 
-  /** The rights of this token, {operator, demo, reason}: whether it may start, stop and delete
-   * runs. Requested once per token.
+  /** Request the rights of this token, {operator, demo, reason}: whether it may start, stop and
+   * delete runs. Requested once per token.
    * @returns {Promise<Schema.Access>} */
   access() {
     this.role ??= this.json('/api/v1/access').catch((error) => {
@@ -167,7 +167,7 @@ export class Api extends EventTarget {
     return this.json(`/api/v1/nodes/${encodeURIComponent(name)}`);
   }
 
-  /** Preflight findings for a node, or for all live nodes (null).
+  /** Request preflight findings for a node, or for all live nodes (null).
    * @returns {Promise<Schema.PreflightVerdict>} */
   preflight(name) {
     return this.json(
@@ -228,7 +228,7 @@ export class Api extends EventTarget {
     return this.send('POST', '/api/v1/baselines', baseline);
   }
 
-  /* A download of the run: `kind` is "report" or a format of the results. */
+  /* Download a file of the run: `kind` is "report" or a format of the results. */
   file(id, kind) {
     const what = kind === 'report' ? 'report.html' : `results?format=${kind}&ranks=1`;
     return this.blob(`${runPath(id)}/${what}`);
@@ -344,7 +344,7 @@ export class Api extends EventTarget {
     return 'stopped';
   }
 
-  /* One round of polling. Resolves to 'more' or to a result of followOnce(). */
+  /* Do one round of polling. Resolves to 'more' or to a result of followOnce(). */
   async pollOnce(id, position, { onEvents, onSummary }) {
     try {
       const events = await this.stored(id, position.after);
@@ -360,7 +360,7 @@ export class Api extends EventTarget {
     }
   }
 
-  /* One connection. Resolves to 'ended', 'stopped', 'lost' (the caller reconnects), or an
+  /* Read one connection. Resolves to 'ended', 'stopped', 'lost' (the caller reconnects), or an
    * ApiError. */
   async followOnce(id, position, heed, signal) {
     const silence = new AbortController();
@@ -421,7 +421,7 @@ export class Api extends EventTarget {
   }
 }
 
-/* Parser of the event stream, which arrives in pieces. Each event is one `data` line with JSON, and
+/* Parses the event stream, which arrives in pieces. Each event is one `data` line with JSON, and
  * `event: end` is the last one. Summaries are collected apart from events. */
 class EventLines {
   constructor() {

@@ -29,7 +29,8 @@ export async function findBaseline(api, run) {
   }
 }
 
-/* Ids of the baseline runs. A gate verdict names the runs that it used, and these never change. */
+/* Returns the IDs of the baseline runs. A gate verdict names the runs that it used, and these
+ * never change. */
 async function against(api, run) {
   const check = verdictOf(run, 'gate')?.evidence?.checks?.find((one) => one.check === 'baseline');
   const found = check?.against ?? (await api.baseline(run.id)).runs;

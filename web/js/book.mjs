@@ -10,9 +10,9 @@ const lineKey = (series, variant) =>
 
 const unrealWord = (series) => ['simulated', 'emulated', 'imported'].find((word) => series[word]) ?? '';
 
-/* {epoch, groups, lines, table, rows, wrong, unreal, thinned}. `lines` maps keys to chart lines.
- * `table` contains a row per size, in the order of measurement. `wrong.points` are the places of
- * wrong elements, [{series, size}]. */
+/* Returns {epoch, groups, lines, table, rows, wrong, unreal, thinned}. `lines` maps keys to
+ * chart lines. `table` contains a row per size, in the order of measurement. `wrong.points` are
+ * the places of wrong elements, [{series, size}]. */
 function makeBook({ summary, epoch, groups }, onlyCase) {
   const { series = [] } = (onlyCase === null ? summary?.all : summary?.cases) ?? {};
   const points = /** @type {{ series: number, size: number }[]} */ ([]);
@@ -82,8 +82,8 @@ function addSeries(book, entries, series) {
   book.thinned += series.points_total - series.points.length;
 }
 
-/* The headline of each case: busbw at the largest size measured by the case's first series
- * (docs/explanation/method.md). Map of case to {size, busbw_gbs}. */
+/* Returns the headline of each case: busbw at the largest size measured by the case's first
+ * series (docs/explanation/method.md). Map of case to {size, busbw_gbs}. */
 export function headlineOfCases({ summary, cases }) {
   const first = new Map();
   for (const one of (summary?.cases ?? summary?.all)?.series ?? []) {
@@ -103,7 +103,7 @@ export function headlineOfCases({ summary, cases }) {
 /* Books by state, then by case number or null. */
 const books = new WeakMap();
 
-/* The book of all cases, or of one case. A new summary makes a new book. */
+/* Returns the book of all cases, or of one case. A new summary makes a new book. */
 export function bookOf(state, onlyCase = null) {
   const kept = books.get(state) ?? new Map();
   books.set(state, kept);

@@ -113,8 +113,8 @@ function referencesOf(run, lines, metric, x, zoom, theme) {
   ].filter(({ points }) => points.length > 0);
 }
 
-/* Line prefixes, one per run: empty for a single run, else the name. The id is added if two runs
- * share a name. Runs that were not measured here are marked. */
+/* Returns line prefixes, one for each run: empty for a single run, else the name. The id is
+ * added if two runs share a name. Runs that were not measured here are marked. */
 export function lineNames(runs) {
   const isTwice = (name) => runs.filter((run) => run.name === name).length > 1;
   return runs.map(({ id, name, mark }) =>
@@ -162,7 +162,8 @@ function lineOf(series, { index, name }, view, metric) {
 
 const within = (points, zoom) => (zoom ? points.filter(({ x }) => x >= zoom[0] && x <= zoom[1]) : points);
 
-/* Points of a series for a metric. Cached on the series, which is replaced with each summary. */
+/* Returns the points of a series for a metric. Cached on the series, which is replaced with each
+ * summary. */
 function pointsOf(series, metric) {
   series.drawn ??= {};
   if (series.drawn[metric]) {
@@ -195,14 +196,14 @@ function sizeRange(specs, lines, zoom) {
   return [low / Math.SQRT2, high * Math.SQRT2];
 }
 
-/* The smallest and largest size in a spec, or [] if the spec has none. */
+/* Returns the smallest and largest size in a spec, or [] if the spec has none. */
 function planSizes(spec) {
   const sizes = spec?.sizes;
   const asked = Array.isArray(sizes) ? sizes : [sizes?.min, sizes?.max];
   return asked.map((size) => (size == null ? null : parseSize(size))).filter((size) => size !== null);
 }
 
-/* The y range that holds all visible points, bands, error bars and references. */
+/* Returns the y range that contains all visible points, bands, error bars and references. */
 function valueRange(panels, isLog, spread) {
   let low = Infinity;
   let high = 0;
@@ -224,7 +225,8 @@ function valueRange(panels, isLog, spread) {
 
 const NICE = [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10];
 
-/* The next of 1, 1.2, 1.5, 2, 2.5 … times a power of ten, so that a growing axis changes rarely. */
+/* Returns the next of 1, 1.2, 1.5, 2, 2.5 … times a power of ten, so that a growing axis changes
+ * rarely. */
 export function niceCeil(value) {
   const power = 10 ** Math.floor(Math.log10(value));
   return (NICE.find((step) => step * power >= value * (1 - 1e-9)) ?? 10) * power;
@@ -250,7 +252,7 @@ export function limitedTo(panel, limits) {
   return low < high && (low > 0 || !panel.isLog) ? { ...panel, y: [low, high], isLimited: true } : panel;
 }
 
-/* `limits` with the panel's range replaced by [low, high], or removed (null). */
+/* Returns `limits` with the panel's range replaced by [low, high], or removed (null). */
 export const limitsWith = (limits, panel, range) => [
   ...limits.filter((text) => parsedLimit(text)[0] !== rangeKey(panel)),
   ...(range ? [[rangeKey(panel), ...range].join(' ')] : []),
@@ -264,8 +266,8 @@ const TIP_GAP = 14;
 /* The largest tooltip width in px: the wider side of `x` minus the gap. */
 export const tipRoom = (x, width) => Math.max(x, width - x) - TIP_GAP;
 
-/* Position of a tooltip beside `x`: the side and height that cover the fewest of `points`, [[x, y],
- * …]. */
+/* Returns the position of a tooltip beside `x`: the side and height that cover the fewest of
+ * `points`, [[x, y], …]. */
 export function placeTip({ width, height }, x, points, box) {
   const lefts = [x + TIP_GAP, x - TIP_GAP - width].filter(
     (left) => left >= -1 && left + width <= box.width + 1,

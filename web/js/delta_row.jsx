@@ -20,7 +20,8 @@ export function deltaLimit(items) {
 
 const percent = (value) => `${value.toFixed(2)}%`;
 
-/* Position of a change in percent. A higher bandwidth is better, a higher time worse. */
+/* Returns the position of a change in percent. A higher bandwidth is better, a higher time
+ * worse. */
 const placer = (limit, isMoreBetter) => (change) =>
   50 + HALF * Math.max(-1, Math.min(1, change / limit)) * (isMoreBetter ? 1 : -1);
 

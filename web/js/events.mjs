@@ -166,8 +166,11 @@ export const newCase = (number) => ({
   conditions: new Map(),
 });
 
-/** The event's case. A newer attempt resets the case. An older attempt returns null.
- * @param {RunState} run @param {any} event @returns {CaseState | null} */
+/** Returns the event's case. A newer attempt resets the case; for an older attempt the result is
+ * null.
+ * @param {RunState} run
+ * @param {any} event
+ * @returns {CaseState | null} */
 function caseOf(run, event) {
   const attempt = event.attempt ?? 1;
   let found = run.cases.get(event.case);
@@ -204,8 +207,9 @@ function applyCase(run, event) {
   }
 }
 
-/** Progress of several ranks of a node.
- * @param {RunState} run @param {Schema.RanksEvent} event */
+/** Apply the progress of several ranks of a node.
+ * @param {RunState} run
+ * @param {Schema.RanksEvent} event */
 function applyRanks(run, event) {
   for (const rank of event.ranks) {
     const own = event.each?.find((one) => one.rank === rank);
@@ -213,8 +217,9 @@ function applyRanks(run, event) {
   }
 }
 
-/** Progress of one rank.
- * @param {RunState} run @param {any} event  of one rank */
+/** Apply the progress of one rank.
+ * @param {RunState} run
+ * @param {any} event of one rank */
 function applyRank(run, event) {
   const found = caseOf(run, event);
   if (!found) {
@@ -234,8 +239,9 @@ function applyRank(run, event) {
   Object.assign(rank.memory, event.gpu_memory);
 }
 
-/** Conditions of a node. A later event is complete and replaces the earlier one.
- * @param {RunState} run @param {Schema.ConditionsEvent} event */
+/** Apply the conditions of a node. A later event is complete and replaces the earlier one.
+ * @param {RunState} run
+ * @param {Schema.ConditionsEvent} event */
 function applyConditions(run, event) {
   const found = caseOf(run, event);
   if (found) {
@@ -243,15 +249,16 @@ function applyConditions(run, event) {
   }
 }
 
-/* "NET/IB mlx5_1 GDR" */
+/* Returns a text such as "NET/IB mlx5_1 GDR". */
 const wayText = ({ via, device, name = device, gdr }) =>
   [via, name, gdr ? 'GDR' : undefined].filter((part) => part !== undefined).join(' ');
 
 const LOG_SHOWN = ['network', 'plugin', 'channels', 'connected', 'transports', 'warning'];
 
-/** Facts from NCCL's log, mainly transports. The peers of each rank are left out: the event at the
- * end of the case lists them.
- * @param {RunState} run @param {Schema.NcclEvent} event */
+/** Apply facts from NCCL's log, mainly transports. The peers of each rank are ignored, because
+ * the event at the end of the case lists them.
+ * @param {RunState} run
+ * @param {Schema.NcclEvent} event */
 function applyLog(run, event) {
   const found = caseOf(run, event);
   const rank = found?.ranks.get(event.rank);
@@ -302,8 +309,8 @@ function applyEdit(run, event) {
   });
 }
 
-/* The case to show: `wanted` if it exists, else the active one, the first failed one, the last one
- * with ranks, or the first. */
+/* Returns the case to show: `wanted` if it exists, else the active one, the first failed one,
+ * the last one with ranks, or the first. */
 export function caseToShow(run, wanted) {
   if (wanted !== null && run.cases.has(wanted)) {
     return run.cases.get(wanted);
@@ -319,8 +326,8 @@ export function caseToShow(run, wanted) {
   );
 }
 
-/* Transports of these ranks: "shm", "shm, tcp", or "" while unknown. A rank reports one word, or
- * words by peer. */
+/* Returns the transports of these ranks: "shm", "shm, tcp", or "" while unknown. A rank reports
+ * one word, or words by peer. */
 export function transports(ranks) {
   const words = new Set();
   for (const { transport } of ranks) {
@@ -330,11 +337,11 @@ export function transports(ranks) {
   return [...words].sort().join(', ');
 }
 
-/* The ranks and nodes blamed by the first failed case. */
+/* Returns the ranks and nodes blamed by the first failed case. */
 export const blamedIn = ({ cases }) =>
   [...cases.values()].find(({ blamed }) => blamed)?.blamed?.evidence ?? [];
 
-/* The evidence that blames this rank or its whole node for the failure, or undefined. */
+/* Returns the evidence that blames this rank or its whole node for the failure, or undefined. */
 export const evidenceOf = ({ rank, node }, blamed) =>
   blamed?.evidence.find((named) => (named.rank === null ? named.node === node : named.rank === rank));
 
@@ -343,7 +350,7 @@ export const isBlamed = (rank, blamed) => evidenceOf(rank, blamed) !== undefined
 /* True if the rank ended because others failed. */
 export const isVictim = ({ reason }) => /^(cancelled|peer_lost)\b/.test(reason ?? '');
 
-/* Index into RANK_STATES. A failed rank keeps the last state that it reached. */
+/* Returns the rank's index into RANK_STATES. A failed rank keeps the last state that it reached. */
 export function rankStage(rank) {
   const reached = RANK_STATES.indexOf(rank.state);
   if (reached >= 0) {
@@ -352,8 +359,8 @@ export function rankStage(rank) {
   return Math.max(-1, ...Object.keys(rank.times).map((s) => RANK_STATES.indexOf(s)));
 }
 
-/* CPU binding and conditions that may affect the figures, as [tone, text]. Nodes with equal text
- * share a line. */
+/* Returns the CPU binding and conditions that may affect the figures, as [tone, text]. Nodes
+ * with equal text share a line. */
 export function conditionLines(found) {
   const lines = found.flatMap(({ node, conditions }) => [
     ...boundLine(conditions?.bind).map(([tone, text]) => ({ tone, text, node })),
@@ -379,7 +386,7 @@ function boundLine(bind) {
 const namesOf = (nodes) =>
   nodes.length > 3 ? `${nodes.slice(0, 3).join(', ')} and ${nodes.length - 3} more` : nodes.join(', ');
 
-/* The ranks of a case grouped by node, in rank order. */
+/* Returns the ranks of a case grouped by node, in rank order. */
 export function lanes(shownCase) {
   const ranks = [...(shownCase?.ranks.values() ?? [])].sort((a, b) => a.rank - b.rank);
   return [...groupBy(ranks, ({ node }) => node)].map(([node, own]) => ({

@@ -91,9 +91,9 @@ function cellAt(cells, x) {
   return cell;
 }
 
-/* One panel per metric: the mean over ranks and repeats, with a band from lowest to highest. A
- * metric with one value per case is drawn over repeats. A metric with a single line of one point is
- * not drawn. */
+/* Returns one panel for each metric: the mean over ranks and repeats, with a band from lowest to
+ * highest. A metric with one value per case is drawn over repeats. A metric with a single line
+ * of one point is not drawn. */
 export function metricPanels(runs, view, theme) {
   const panels = new Map();
   const looks = new Map();
@@ -175,7 +175,8 @@ function withRanges(panel, wantsLog) {
   };
 }
 
-/* The y range starts at zero, unless all values lie close together far above zero. */
+/* Returns the y range, which starts at zero, unless all values lie close together far above
+ * zero. */
 function yRange(low, high) {
   const span = high - low || Math.abs(high) || 1;
   const bottom = low >= 0 && low < high * 0.6 ? 0 : low - span * 0.15;

@@ -24,20 +24,21 @@ export function heatOf(found, members) {
   return { members: members ?? Array.from({ length: count }, (_, i) => i), rows };
 }
 
-/* Relative deviation of rank `i` from the median, or null if unknown. */
+/* Returns the relative deviation of rank `i` from the median, or null if unknown. */
 export function deviation({ times, middle }, i) {
   const time = times[i] ?? null;
   return time === null || !(middle > 0) ? null : time / middle - 1;
 }
 
-/* Shade from -1 (much shorter) to 1 (much longer). 0: the deviation is at most `least`. */
+/* Returns a shade from -1 (much shorter) to 1 (much longer). 0: the deviation is at most
+ * `least`. */
 export function heatShade(part, least = LEAST) {
   const strength = Math.log10(Math.abs(part) / least) / -Math.log10(least);
   return Math.sign(part) * Math.min(1, Math.max(0, strength));
 }
 
-/* Blue and vermillion from Okabe and Ito's palette, distinguishable with any colour vision. The
- * shade sets the opacity. */
+/* Returns the colour for a shade: blue and vermillion from Okabe and Ito's palette,
+ * distinguishable with any colour vision. The shade sets the opacity. */
 export function heatColour(shade) {
   const strength = shade === 0 ? 0 : 15 + 85 * Math.abs(shade);
   return `rgb(${shade < 0 ? '0 114 178' : '213 94 0'} / ${strength.toFixed(0)}%)`;

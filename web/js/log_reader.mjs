@@ -37,7 +37,7 @@ export class LogReader {
     return fresh.length > 0;
   }
 
-  /* The lines that contain `text`, ignoring case. */
+  /* Returns the lines that contain `text`, ignoring case. */
   find(text) {
     const wanted = text.toLowerCase();
     return this.lines.filter((line) => line.text.toLowerCase().includes(wanted));

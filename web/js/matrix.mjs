@@ -19,7 +19,8 @@ export function combinationsOf(spec) {
 
 const diff = (a, b) => a.map((one, i) => [one, b[i]]).filter(([one, other]) => one !== other);
 
-/* Pairs of the first combination with each that differs in one variable: {base, head, label}. */
+/* Returns the pairs of the first combination with each that differs in one variable: {base,
+ * head, label}. */
 export function pairsOf(spec) {
   const [first, ...others] = combinationsOf(spec);
   return others

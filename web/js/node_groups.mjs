@@ -8,8 +8,8 @@ import { unrealOf } from './where.mjs';
 /* A conclusive search covers all nodes of its run and clears those that it does not name. */
 const clears = (run) => (verdictOf(run, 'culprit')?.answer ?? 'not_enough_data') !== 'not_enough_data';
 
-/* Suspects by name, {run, answer, sentence, unreal}: the nodes named by the newest search that
- * covered them. `runs` are sorted newest first. */
+/* Returns suspects by name, {run, answer, sentence, unreal}: the nodes named by the newest
+ * search that covered them. `runs` are sorted newest first. */
 export function suspectsOf(runs) {
   const found = new Map();
   for (const run of runs) {
@@ -25,14 +25,14 @@ export function suspectsOf(runs) {
   return new Map([...found].filter(([, said]) => said));
 }
 
-/* [{name, nodes}], sorted by name. */
+/* Returns [{name, nodes}], sorted by name. */
 export const grouped = (nodes, by) =>
   [...groupBy(nodes, (node) => String(groupOf(node, by)))]
     .map(([name, own]) => ({ name, nodes: own }))
     .sort((a, b) => compare(a.name, b.name));
 
-/* `agreed`: facts that all nodes share, [title, value]. `differ`: for each other fact the
- * majority's value, or null without a majority. */
+/* Returns {agreed, differ}. `agreed`: facts that all nodes share, [title, value]. `differ`: for
+ * each other fact the majority's value, or null without a majority. */
 export function differences(nodes) {
   const agreed = [];
   const differ = new Map();

@@ -83,8 +83,8 @@ export const groupOf = (node, by) =>
 
 const groupCount = (nodes, by) => new Set(nodes.map((node) => groupOf(node, by))).size;
 
-/* Keys for grouping: [value, text]. A key needs at least two groups, and a group with several
- * nodes. */
+/* Returns keys for grouping: [value, text]. A key needs at least two groups, and a group with
+ * several nodes. */
 export function groupings(nodes) {
   const keys = [...new Set(nodes.flatMap(({ labels }) => Object.keys(labels ?? {})))].sort(compare);
   const ways = [
@@ -97,8 +97,8 @@ export function groupings(nodes) {
   });
 }
 
-/* The default key for many nodes: the label with the fewest values. Empty for few nodes or without
- * a suitable label. */
+/* Returns the default key for many nodes: the label with the fewest values. Empty for few nodes
+ * or without a suitable label. */
 export function usualGrouping(nodes) {
   const sizes = groupings(nodes)
     .filter(([by]) => by.startsWith(LABEL) || by === 'group')

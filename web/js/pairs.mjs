@@ -57,8 +57,8 @@ export function pairsOf(state, { rackOf = null, only = () => true } = {}) {
   return { names, middle, size: [...figures.values()][0]?.size ?? null, cells };
 }
 
-/** Nodes with most pairs slower than the median by more than `least`, slowest first: [{name, slow,
- * of, figure}]. `figure` is the median of the node's GB/s.
+/** Returns nodes with most pairs slower than the median by more than `least`, slowest first:
+ * [{name, slow, of, figure}]. `figure` is the median of the node's GB/s.
  * @param {ReturnType<typeof pairsOf>} pairs */
 export function slowNodes({ names, cells }, least) {
   const own = names.map(() => /** @type {{ figure: number, part: number }[]} */ ([]));

@@ -39,7 +39,7 @@ export function lookOf(index, inPlace, theme, dash = null) {
   };
 }
 
-/* Colour of a threshold or baseline. A missed threshold is red. */
+/* Returns the colour of a threshold or baseline. A missed threshold is red. */
 export function referenceColour(answer, theme) {
   const [plain, failed] = theme === 'dark' ? ['#9ba6b4', '#ff8f85'] : ['#56606d', '#b3261e'];
   return answer === 'fail' ? failed : plain;

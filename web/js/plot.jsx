@@ -53,8 +53,8 @@ export function placeTicks({ isSize, x }, width) {
   return powers.length > 1 ? powers : whole(x);
 }
 
-/* Round values. On a logarithmic axis with too many ticks, keep those with the leading digit 1, 2
- * or 5, or only 1. */
+/* Returns ticks at round values. On a logarithmic axis with too many ticks, keep those with the
+ * leading digit 1, 2 or 5, or only 1. */
 export function valueTicks({ isLog, y }) {
   if (!isLog || y[1] < 3 * y[0]) {
     return scaleLinear().domain(y).ticks(6);

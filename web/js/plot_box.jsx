@@ -41,7 +41,7 @@ export const toggleFull = (element) =>
 
 const RANGE = '\\s*(\\d+(?:\\.\\d+)?)\\s*(?:to|-)\\s*(\\d+(?:\\.\\d+)?)\\s*';
 
-/* [10, 50] for "10 to 50", or null. */
+/* Returns [10, 50] for "10 to 50", or null. */
 function rangeOf(text) {
   const [low, high] = (new RegExp(`^${RANGE}$`).exec(text) ?? []).slice(1).map(Number);
   return low < high ? [low, high] : null;

@@ -75,7 +75,7 @@ export function panelsToSvg({ runs, panels, spread, tone }) {
 
 const Move = ({ x, y, children }) => <g transform={`translate(${x} ${y})`}>{children}</g>;
 
-/* Title, warning if the runs are not comparable, and a line per run. */
+/* Returns the title, a warning if the runs are not comparable, and a line per run. */
 function headLines(runs) {
   const unlike = unlikeInWords(runs);
   return [

@@ -28,7 +28,7 @@ export function rankingOf({ lines }) {
   return found;
 }
 
-/* Lines that differ only by their settings, grouped by data and placement. */
+/* Returns lines that differ only by their settings, grouped by data and placement. */
 function byCollective(lines) {
   const isIn = lines.every(({ inPlace }) => inPlace);
   const own = lines

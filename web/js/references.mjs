@@ -44,8 +44,8 @@ function lineOf(run, name, check, end, x, theme) {
   };
 }
 
-/* The link ceiling as a horizontal line. All charts share one legend, so the label names the
- * collectives if ceilings differ. */
+/* Returns the link ceiling as a horizontal line. All charts share one legend, so the label names
+ * the collectives if ceilings differ. */
 export function ceilingOf(run, figure, collective, [low, high], theme) {
   const { busbw_gbs: figures = {}, limit } = verdictOf(run, 'ceiling')?.evidence ?? {};
   const x = [low, high];
@@ -66,7 +66,7 @@ export function ceilingOf(run, figure, collective, [low, high], theme) {
   ];
 }
 
-/* The visible part of a check's size range. A single size becomes a short line. */
+/* Returns the visible part of a check's size range. A single size becomes a short line. */
 function spanOf({ size, sizes, band }, [low, high]) {
   const [from, to] = size !== undefined ? [size, size] : (BANDS[band] ?? [sizes?.min, sizes?.max]);
   const bytes = (value, otherwise) =>
@@ -76,8 +76,8 @@ function spanOf({ size, sizes, band }, [low, high]) {
   return least < most ? [least, most] : [];
 }
 
-/* The baseline's band for a line: the median over the baseline runs, and the full range with error
- * bars. */
+/* Returns the baseline's band for a line: the median over the baseline runs, and the full range
+ * with error bars. */
 export function baselineOf(baseline, line, figure, zoom, theme) {
   const twins = baseline.books.map((book) => book.lines.get(line.series.key)).filter(Boolean);
   const values = twins

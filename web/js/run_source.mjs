@@ -251,7 +251,7 @@ export class RunSource {
   }
 }
 
-/* The expected number of rank events, over all cases that have started. */
+/* Returns the expected number of rank events, over all cases that have started. */
 function eventsOfRanks({ cases = [], nodes = [], world_size: all = 0 }) {
   const ranks = new Map(nodes.map((node) => [node.name, node.ranks]));
   return cases

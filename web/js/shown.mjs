@@ -15,7 +15,7 @@ const nameOf = ({ name, mark }) => name + (mark ? ` (${mark})` : '');
 
 export const titleOf = (runs) => runs.map(nameOf).join(', ');
 
-/* Why the runs on a chart are not comparable, or "". */
+/* Returns the reason why the runs on a chart are not comparable, or "". */
 export function unlikeInWords(runs) {
   const ofOne = ({ backend, worldSize, mark }) =>
     [mark || backend, worldSize > 0 && plural(worldSize, 'rank')].filter(Boolean).join(', ');

@@ -34,7 +34,7 @@ const shownLines = (panels) =>
     .filter(isWhole)
     .flatMap((panel) => panel.lines.filter((line) => !line.hidden).map((line) => ({ panel, line })));
 
-/* A row for each visible point. */
+/* Returns a row for each visible point. */
 export function rowsShown(runs, panels) {
   return shownLines(panels).flatMap(({ panel, line }) =>
     line.points.map((point) => ({
@@ -88,8 +88,8 @@ export function toCsv(rows) {
     .join('');
 }
 
-/* Quoted as in the server's CSV (docs/reference/api.md). A leading "'" stops spreadsheets from
- * evaluating a name as a formula. */
+/* Returns the text quoted as in the server's CSV (docs/reference/api.md). A leading "'" stops
+ * spreadsheets from evaluating a name as a formula. */
 function csvField(value) {
   const isFormula =
     typeof value === 'string' && /^[=@+\-\t\r]/.test(value) && !Number.isFinite(Number(value));

@@ -262,7 +262,8 @@ export function buildGroups(description) {
   return [...groups, { title: 'More', closed: true, fields: more }];
 }
 
-/* Fields for a property without a line in TITLES. An object becomes a field per member. */
+/* Returns the fields for a property without a line in TITLES. An object becomes a field per
+ * member. */
 function restOf(schema, pointer, make) {
   const parts = partsOf(schema);
   return parts
@@ -325,8 +326,8 @@ function kindOf(schema) {
   return { integer: 'number', number: 'number', string: 'text' }[schema.type] ?? 'none';
 }
 
-/* Options of a choice: [form value, text, request value]. The first option leaves the field out of
- * the request. */
+/* Returns the options of a choice: [form value, text, request value]. The first option leaves
+ * the field out of the request. */
 function worded(schema, words) {
   const values = schema.enum ?? schema.examples ?? (schema.type === 'boolean' ? [true, false] : null);
   if (!values) {

@@ -27,7 +27,7 @@ export const isShown = (field, form) =>
   (form.what === 'program' ? field.ofProgram : field.kind !== 'program') &&
   (!field.when || field.when[1].includes(form[field.when[0]]));
 
-/* The request, with only the fields that are filled in. */
+/* Returns the request, with only the fields that are filled in. */
 export function toSpec(fields, form) {
   const spec = { ...form.extra };
   for (const field of fields) {
@@ -119,7 +119,7 @@ function setAt(spec, pointer, value) {
   at[last] = value;
 }
 
-/* The form that reproduces a spec. Members without a field are kept in `extra`. */
+/* Returns the form that reproduces a spec. Members without a field are kept in `extra`. */
 export function fromSpec(fields, spec) {
   const form = emptyForm(fields);
   form.what = spec.program ? 'program' : 'measure';
@@ -231,7 +231,8 @@ function nodesMode({ nodes, launch }) {
   return nodes.count ? 'count' : '';
 }
 
-/* The problem document's errors by field id. Errors without a visible field are under ''. */
+/* Returns the problem document's errors by field id. Errors without a visible field are under
+ * ''. */
 export function errorsByField(fields, problem, form) {
   const byField = {};
   for (const error of problem?.errors ?? []) {
@@ -243,8 +244,8 @@ export function errorsByField(fields, problem, form) {
   return byField;
 }
 
-/* The visible field with the longest pointer that leads to `pointer`. Of two with equal pointers
- * (kind of sizes, list of sizes), the later one, where the user types. */
+/* Returns the visible field with the longest pointer that leads to `pointer`. Of two with equal
+ * pointers (kind of sizes, list of sizes), the later one, where the user types. */
 function fieldOf(fields, pointer, form) {
   const shown = fields.filter((field) => isShown(field, form));
   const above = shown.filter((field) => pointer === field.pointer || pointer.startsWith(`${field.pointer}/`));

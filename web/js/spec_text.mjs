@@ -13,7 +13,7 @@ export function listAsRange(list) {
   return isRange ? { min: list[0], max: list[list.length - 1], factor } : null;
 }
 
-/* An equivalent of an effective spec: without unset members, and sizes as a range. */
+/* Returns an equivalent of an effective spec: without unset members, and sizes as a range. */
 export function shortSpec(spec) {
   const isSaid = (value) =>
     value !== null && value !== '' && (typeof value !== 'object' || Object.keys(value).length > 0);
@@ -36,8 +36,8 @@ export function shortSpec(spec) {
   return short;
 }
 
-/* JSON with lists of plain values on one line. JSON.stringify escapes line ends in strings, so each
- * line end is formatting. */
+/* Returns JSON with lists of plain values on one line. JSON.stringify escapes line ends in
+ * strings, so each line end is formatting. */
 export const prettyJson = (value) =>
   JSON.stringify(value, null, 2).replace(/\[\n[^[\]{}]*\n *\]/g, (list) =>
     list.replace(/,\n */g, ', ').replace(/\n */g, ''),
@@ -45,7 +45,7 @@ export const prettyJson = (value) =>
 
 const quote = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
-/* The curl command for a request. The token is a shell variable. */
+/* Returns the curl command for a request. The token is a shell variable. */
 export function curlLine(spec, origin, withToken) {
   const parts = ['curl -sSN', "-H 'Accept: text/plain'"];
   if (withToken) {
@@ -55,8 +55,8 @@ export function curlLine(spec, origin, withToken) {
   return parts.join(' ');
 }
 
-/* A key that makes a repeated POST of the same body harmless. crypto.randomUUID does not exist on
- * plain HTTP. */
+/* Returns a key that makes a repeated POST of the same body harmless. crypto.randomUUID does not
+ * exist on plain HTTP. */
 export function idempotencyKey() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');

@@ -14,8 +14,8 @@ export function median(values) {
 /* busbw / algbw for n ranks, from the collective's facts (docs/reference/api.md). */
 export const busFactor = ({ bus_factor: { times, less } }, n) => (times * (n - less)) / n;
 
-/* Label of a series without its placement. `variant` distinguishes the case from others of the run.
- * `members` are the ranks of its group. */
+/* Returns the label of a series without its placement. `variant` distinguishes the case from
+ * others of the run. `members` are the ranks of its group. */
 export function lineLabel(row, variant = '', /** @type {number[] | null} */ members = null) {
   const parts = [row.collective, row.dtype];
   if (row.redop && row.redop !== 'none') {
@@ -41,8 +41,8 @@ export function wayOf(choice) {
   return [algo, proto, ...notes].filter(Boolean).join(', ');
 }
 
-/* Distinct choices [{way, rows}] of a summary's `nccl`, most frequent first and unknown last. Empty
- * if all are unknown. */
+/* Returns the distinct choices [{way, rows}] of a summary's `nccl`, most frequent first and
+ * unknown last. Empty if all are unknown. */
 export function waysOf(choices) {
   const rows = new Map();
   choices.forEach((choice) => rows.set(wayOf(choice), (rows.get(wayOf(choice)) ?? 0) + choice.rows));
@@ -60,8 +60,8 @@ export const placement = (row) => (row.in_place ? 'in place' : 'out of place');
 
 const ends = (values) => [values.reduce((a, b) => Math.min(a, b)), values.reduce((a, b) => Math.max(a, b))];
 
-/* Uncertainty of a point's figure: the interval of its median and, with several repeats, their
- * spread. `half` is half the range relative to the figure. Null if unknown. */
+/* Returns the uncertainty of a point's figure: the interval of its median and, with several
+ * repeats, their spread. `half` is half the range relative to the figure. Null if unknown. */
 export function doubtOf(point, key = 'time_us') {
   const known = [point.interval, point.repeats > 1 ? point.repeat_spread : null];
   const values = known.flatMap((spread) => spread?.[key] ?? []);
@@ -93,8 +93,8 @@ export const formatInterval = ([low, high]) =>
     ? `${formatChange(low).replace(' %', '')} to ${formatChange(high)}`
     : 'unknown';
 
-/* A point's value of a figure. lo to hi is the range over all ranks and repeats. `bar` is the error
- * bar, or null. */
+/* Returns a point's value of a figure. lo to hi is the range over all ranks and repeats. `bar`
+ * is the error bar, or null. */
 export function pointValue(point, key) {
   if (point.time_us === null) {
     return null;
@@ -111,7 +111,7 @@ const FIGURES = {
   wrong: 'wrong',
 };
 
-/* Accessor for a table column: "size", "count", "type", or a side and figure such as
+/* Returns an accessor for a table column: "size", "count", "type", or a side and figure such as
  * "out_busbw". */
 function columnValue(column) {
   const [side, figure] = column.split('_');
@@ -121,8 +121,8 @@ function columnValue(column) {
   return figure in FIGURES ? (entry) => entry[side]?.[FIGURES[figure]] : null;
 }
 
-/* Rows sorted by a column, "size" or "-size". Rows without a value come last in both directions. An
- * unknown column keeps the order of measurement. */
+/* Returns rows sorted by a column, "size" or "-size". Rows without a value come last in both
+ * directions. An unknown column keeps the order of measurement. */
 export function sortPivot(entries, order) {
   const descending = order.startsWith('-');
   const value = columnValue(descending ? order.slice(1) : order);

@@ -88,8 +88,9 @@ export function mergeSummary(known, message) {
   };
 }
 
-/* The ranks of a case. Ranks are numbered node by node.
- * @param {Schema.Case} found @param {Schema.Run['nodes']} nodes */
+/* Returns the ranks of a case. Ranks are numbered node by node.
+ * @param {Schema.Case} found
+ * @param {Schema.Run['nodes']} nodes */
 function ranksOf(found, nodes) {
   const counts = new Map(nodes.map(({ name, ranks }) => [name, ranks]));
   const names = found.nodes ?? [...counts.keys()];
@@ -115,7 +116,7 @@ function caseOf(found, env, nodes) {
   };
 }
 
-/* A summary's point in the form that charts and the table use. */
+/* Returns a summary's point in the form that charts and the table use. */
 export const pointOfSummary = (point) => ({
   size: point.size,
   repeats: point.rows,

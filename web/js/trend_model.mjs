@@ -63,7 +63,7 @@ function lineOf({ points }, label, answers, pointsOfRun) {
   return { label, columns, dates: datesOf(columns), panels, worst: Math.max(0, ...panels.flatMap(lossesOf)) };
 }
 
-/* Runs whose versions differ from the previous run's. */
+/* Returns the runs whose versions differ from the previous run's. */
 function versionSteps(points) {
   return points.slice(1).flatMap((point, i) => {
     const before = points[i].versions ?? {};
@@ -79,7 +79,7 @@ function versionSteps(points) {
   });
 }
 
-/* Labels of the lines: where the runs ran, and the facts that differ between lines. */
+/* Returns the labels of the lines: where the runs ran, and the facts that differ between lines. */
 function labelsOf(likes) {
   const facts = likes.map(factsOf);
   const names = [...new Set(facts.flatMap(Object.keys))];
@@ -94,7 +94,7 @@ function labelsOf(likes) {
   });
 }
 
-/* Nodes in the form of a run document. Hardware entries are expanded to one node each. */
+/* Returns nodes in the form of a run document. Hardware entries are expanded to one node each. */
 function nodesOf({ nodes, hardware }) {
   if (nodes) {
     return Object.entries(nodes).map(([name, ranks]) => ({ name, ranks }));
@@ -118,21 +118,22 @@ function factsOf({ nodes, hardware, settings, env, series }) {
   return { on, ...Object.fromEntries(entries) };
 }
 
-/* The last change at or before this point, or null. */
+/* Returns the last change at or before this point, or null. */
 export function changeBefore(point, changes) {
   return changes
     .filter((one) => one.series === point.series && one.run !== null && one.created <= point.created)
     .reduce((last, one) => (last && last.created > one.created ? last : one), null);
 }
 
-/* Link that compares a point with the last run before its change, or with the baseline. */
+/* Returns a link that compares a point with the last run before its change, or with the
+ * baseline. */
 export function compareAddress(point, changes) {
   const change = changeBefore(point, changes);
   return address(point, [change ? change.verdict.evidence.last_before : 'baseline'], [point.run]);
 }
 
-/* Link that compares the runs after a change with the runs before it. Each side takes the nearest
- * runs until it has enough cases, and stops at the next change. */
+/* Returns a link that compares the runs after a change with the runs before it. Each side takes
+ * the nearest runs until it has enough cases, and stops at the next change. */
 export function changeAddress({ run, series, verdict }, points) {
   const at = points.findIndex((point) => point.run === run && point.series === series);
   if (at < 1) {
@@ -169,7 +170,7 @@ function address(point, base, head) {
   return `/compare?${compareQuery({ base, base_env: isBaseline ? [] : env, head, head_env: env })}`;
 }
 
-/* Relative sizes of the changes for the worse in a panel. */
+/* Returns the relative sizes of the changes for the worse in a panel. */
 const lossesOf = ({ changes, points }) =>
   points
     .filter((point) => changes.some((one) => isAt(one, point) && one.verdict.answer === 'worse'))
@@ -180,8 +181,8 @@ const isAt = (change, point) => change.run === point.run && change.series === po
 const VERSION_MAX = 20;
 const TONES = { worse: 'var(--bad)', better: 'var(--good)' };
 
-/* The chart panel of a line's band: values with intervals, a dotted mark at version changes, and a
- * mark with the difference at each detected change. */
+/* Returns the chart panel of a line's band: values with intervals, a dotted mark at version
+ * changes, and a mark with the difference at each detected change. */
 export function trendPanel({ figure, points, versions, changes }, title, dates) {
   const line = {
     key: 'value',
@@ -237,14 +238,14 @@ export function trendPanel({ figure, points, versions, changes }, title, dates) 
   };
 }
 
-/* Axis labels: days if there are several, else times. */
+/* Returns axis labels: days if there are several, else times. */
 function datesOf(columns) {
   const times = columns.map(({ created }) => new Date(created));
   const days = times.map(formatDay);
   return new Set(days).size > 1 ? days : times.map(formatClock);
 }
 
-/* The value range of all points with margins, at least a tenth of the middle wide. */
+/* Returns the value range of all points with margins, at least a tenth of the middle wide. */
 export function valueRange(points) {
   const all = points.flatMap(({ low, value, high }) => [low ?? value, value, high ?? value]);
   const low = Math.min(...all);

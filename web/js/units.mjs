@@ -20,7 +20,7 @@ export function parseSize(text) {
   return Number.isInteger(bytes) ? bytes : null;
 }
 
-/* The shortest exact form: 65536 is "64K", 100 is "100". */
+/* Returns the shortest exact form: 65536 is "64K", 100 is "100". */
 export function formatSize(bytes) {
   let value = bytes;
   let suffix = 0;
@@ -31,7 +31,7 @@ export function formatSize(bytes) {
   return `${value}${SUFFIXES[suffix]}`;
 }
 
-/* Memory with three digits: "1.5 GiB", "8 B". */
+/* Formats memory with three digits: "1.5 GiB", "8 B". */
 export function formatMemory(bytes) {
   let value = bytes;
   let suffix = 0;
@@ -42,7 +42,7 @@ export function formatMemory(bytes) {
   return suffix === 0 ? `${value} B` : `${significant(value)} ${SUFFIXES[suffix]}iB`;
 }
 
-/* Three significant digits, never with an exponent. */
+/* Formats three significant digits, never with an exponent. */
 export function significant(value) {
   if (!Number.isFinite(value)) {
     return '–';
@@ -60,7 +60,7 @@ export function significant(value) {
 
 export const formatBandwidth = (gbs) => (gbs == null ? '–' : significant(gbs));
 
-/* Microseconds for a table cell, always in µs so that a column is comparable. */
+/* Formats microseconds for a table cell, always in µs so that a column is comparable. */
 export function formatMicros(us) {
   if (!Number.isFinite(us)) {
     return '–';
@@ -85,7 +85,7 @@ export const zoneOf = (time) =>
 /* "Europe/Berlin", for the headings of time columns. */
 export const TIME_ZONE = DAY.resolvedOptions().timeZone;
 
-/* A fraction as a percentage: 0.021 is "2.1 %". */
+/* Formats a fraction as a percentage: 0.021 is "2.1 %". */
 export function formatPercent(part) {
   const percent = part * 100;
   return percent >= 10 ? `${Math.round(percent)} %` : `${percent < 0.1 ? '<0.1' : percent.toFixed(1)} %`;
@@ -94,7 +94,7 @@ export function formatPercent(part) {
 /* Changes from this fraction on are shown as a ratio. */
 const RATIO_MIN = 9;
 
-/* A relative change: 0.041 is "+4.1 %", 189 is "190x". */
+/* Formats a relative change: 0.041 is "+4.1 %", 189 is "190x". */
 export function formatChange(part) {
   if (!Number.isFinite(part)) {
     return '–';
@@ -108,7 +108,7 @@ export function formatChange(part) {
   return `${sign}${percent.toFixed(digits)} %`;
 }
 
-/* Microseconds in the unit that fits. */
+/* Formats microseconds in the unit that fits. */
 export function formatTime(us) {
   if (!Number.isFinite(us)) {
     return '–';
@@ -119,7 +119,7 @@ export function formatTime(us) {
   return us < 1e6 ? `${significant(us / 1e3)} ms` : `${significant(us / 1e6)} s`;
 }
 
-/* "40 ms", "1.4 s", "12 s", "3 min 20 s", "2 h 5 min" */
+/* Formats seconds as "40 ms", "1.4 s", "12 s", "3 min 20 s" or "2 h 5 min". */
 export function formatDuration(seconds) {
   if (!Number.isFinite(seconds)) {
     return '–';
@@ -141,7 +141,7 @@ export function formatDuration(seconds) {
   return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
 }
 
-/* Age in coarse steps, so that it does not need a redraw each second. */
+/* Formats an age in coarse steps, so that it does not need a redraw each second. */
 export function formatAgo(seconds) {
   /** @type {[number, string][]} */
   const units = [
@@ -165,7 +165,7 @@ export function plural(count, word, several = `${word}s`) {
   return `${count} ${count === 1 ? word : several}`;
 }
 
-/* Sorted numbers: "0–3", "0, 2 … 14", "0, 1, 5". */
+/* Formats sorted numbers: "0–3", "0, 2 … 14", "0, 1, 5". */
 export function listInWords(numbers) {
   const [first, second] = numbers;
   const last = numbers[numbers.length - 1];

@@ -120,7 +120,7 @@ function writeQuery(view, query, more = {}) {
   return params;
 }
 
-/* {view, id, query} of an address. `view` is 'missing' for an unknown address. */
+/* Returns {view, id, query} of an address. `view` is 'missing' for an unknown address. */
 export function parseAddress(pathname, search) {
   const [pattern, view] = VIEWS.find(([one]) => one.test(pathname)) ?? [/(?:)/, 'missing'];
   const [, id] = pattern.exec(pathname) ?? [];
@@ -142,7 +142,8 @@ export function formatAddress({ view, id = null, query = {} }) {
 export const LAST_DAY = '24h';
 const DAY_MS = 24 * 3600 * 1000;
 
-/* Local midnight of a day (2026-01-31), `later` days on, as RFC 3339 text. Empty without a day. */
+/* Returns the local midnight of a day (2026-01-31), `later` days on, as RFC 3339 text. Empty
+ * without a day. */
 function dayStart(day, later) {
   const [year, month, date] = String(day ?? '')
     .split('-')
@@ -151,13 +152,13 @@ function dayStart(day, later) {
   return Number.isNaN(time.getTime()) ? '' : time.toISOString();
 }
 
-/* Days as the RFC 3339 times that the server expects. */
+/* Returns days as the RFC 3339 times that the server expects. */
 const timesOf = ({ since, until }) => ({
   since: since === LAST_DAY ? new Date(Date.now() - DAY_MS).toISOString() : dayStart(since, 0),
   until: dayStart(until, 1),
 });
 
-/* The query string of GET /runs for the run list. */
+/* Returns the query string of GET /runs for the run list. */
 export function runListQuery(query, limit, hasTotal = false) {
   const params = writeQuery('runs', { ...query, ...timesOf(query) });
   params.set('limit', limit);
@@ -167,14 +168,14 @@ export function runListQuery(query, limit, hasTotal = false) {
   return params.toString();
 }
 
-/* The query string of GET /compare. */
+/* Returns the query string of GET /compare. */
 export const compareQuery = (query, more = {}) => writeQuery('compare', query, more).toString();
 
 /* Default number of points per line, and the limit for all lines. */
 export const POINTS_SHOWN = 50;
 const POINTS_MAX = 5000;
 
-/* The query string of GET /trends for one band. */
+/* Returns the query string of GET /trends for one band. */
 export const trendsQuery = (query, more) =>
   writeQuery(
     'trends',

@@ -16,8 +16,8 @@ export async function usableBackend(api) {
   return (await can({})) || !(await can({ backend: 'sim' })) ? '' : 'sim';
 }
 
-/* The placement's outcome. Without a wait time or a launcher, nodes that are offline count as
- * missing. */
+/* Returns the placement's outcome. Without a wait time or a launcher, nodes that are offline
+ * count as missing. */
 const outcomeOf = ({ placement }, asked) =>
   placement?.outcome === 'unknown' && asked.nodes?.wait_s === undefined && !asked.launch
     ? 'missing'
@@ -26,7 +26,7 @@ const outcomeOf = ({ placement }, asked) =>
 /* True if the run could never start. */
 export const isHopeless = (answer, asked) => ['missing', 'impossible'].includes(outcomeOf(answer, asked));
 
-/* Lines [tone, text]: amount, memory, placement, duration. `asked` is the request. */
+/* Returns lines [tone, text]: amount, memory, placement, duration. `asked` is the request. */
 export function costLines(answer, asked = {}) {
   const { cases, rows, sizes, placement, memory, time } = answer;
   const lines = [];

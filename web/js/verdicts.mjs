@@ -53,8 +53,8 @@ export function addVerdicts(list, more) {
   }
 }
 
-/* One line per kind and answer, with the checks or sentences of all its verdicts. A verdict that
- * `reason` already contains gets no line. */
+/* Returns one line for each kind and answer, with the checks or sentences of all its verdicts. A
+ * verdict that `reason` already contains gets no line. */
 export function verdictLines(verdicts, reason) {
   const isSaid = ({ sentence, evidence }) => reason?.includes(sentence) && !evidence?.checks;
   const news = verdicts.filter((one) => isNews(one) && !isSaid(one));
@@ -76,7 +76,8 @@ export function verdictLines(verdicts, reason) {
     });
 }
 
-/* The verdict that a list shows for a run: the first bad one, or a gate that did not pass. */
+/* Returns the verdict that a list shows for a run: the first bad one, or a gate that did not
+ * pass. */
 export function badVerdict(run) {
   const gate = verdictOf(run, 'gate');
   return run.verdicts?.find(isBad) ?? (gate && gate.answer !== 'pass' ? gate : null);

@@ -35,7 +35,7 @@ const SKIPPED = {
   begun: null,
 };
 
-/** The latest nights, oldest first. A skipped due time counts as a night.
+/** Returns the latest nights, oldest first. A skipped due time counts as a night.
  * @param {Pick<Schema.Watch, 'id' | 'sweeps'>} watch */
 export function nightsOf({ id, sweeps }) {
   const nights = [...sweeps].reverse().flatMap((/** @type {any} */ sweep) => {
@@ -55,9 +55,9 @@ export function runsAddress(id, since = null, until = null) {
   return `/?${params}`;
 }
 
-/** All watches with their nodes and stale nodes. `known`: those read before, by id; a watch is read
- * again when a run of it has ended or its number of stale nodes changed. A watch that was deleted
- * meanwhile is left out.
+/** Returns all watches with their nodes and stale nodes. `known`: watches read before, by ID; a
+ * watch is read again when a run of it has ended or its number of stale nodes changed. A watch
+ * that was deleted meanwhile is left out.
  * @param {{ watches(): Promise<Schema.WatchList>, watch(id: string): Promise<Schema.Watch> }} api
  * @param {Map<string, Schema.Watch>} known */
 export async function readWatches(api, known) {
@@ -76,8 +76,8 @@ export async function readWatches(api, known) {
   return (await Promise.all(whole)).filter((watch) => watch !== null);
 }
 
-/** The latest level of each node that a watch has measured, by name. `unreal` marks a simulated
- * node.
+/** Returns the latest level of each node that a watch has measured, by name. `unreal` marks a
+ * simulated node.
  * @param {Schema.WatchList['watches']} watches */
 export function levelsOf(watches) {
   const found = new Map();

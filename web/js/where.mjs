@@ -10,7 +10,7 @@ export function unrealOf({ backend, emulated, imported }) {
   return emulated ? 'emulated' : imported ? 'imported' : null;
 }
 
-/* "host · 2 nodes × 4 ranks". `emulated` marks results made without GPUs. */
+/* Returns a text such as "host · 2 nodes × 4 ranks". `emulated` marks results made without GPUs. */
 export function whereInWords(run) {
   const backend =
     run.backend === 'sim' ? 'simulated' : run.emulated ? `${run.backend}, emulated` : run.backend;

@@ -113,6 +113,6 @@ function Side({ app, title, hint, side: { text, env }, onChange }) {
   );
 }
 
-/* "NAME=VALUE OTHER unset". A name without a value is an unset variable. */
+/* Returns a text such as "NAME=VALUE OTHER unset". A name without a value is an unset variable. */
 const inWords = (set) =>
   set.map((one) => (one.includes('=') ? one : `${one} unset`)).join(' ') || 'all cases';

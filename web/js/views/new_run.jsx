@@ -52,7 +52,8 @@ async function begin(app, from, without) {
   };
 }
 
-/* Choices by field id. Failures are ignored: the page's banner reports an unreachable server. */
+/* Returns choices by field ID. Failures are ignored: the page's banner reports an unreachable
+ * server. */
 function useOffers(app) {
   const [offers, setOffers] = useState(/** @type {any} */ ({}));
   useEffect(() => {

@@ -143,8 +143,8 @@ const oddKeys = (node, view) =>
 const needsSomebody = (node, view) =>
   node.state === 'lost' || view.suspects.has(node.name) || oddKeys(node, view).length > 0;
 
-/* Rows in display order: {node}, or {name, nodes, isOpen} for a group. Nodes that need attention
- * come first unless another order is selected. */
+/* Returns rows in display order: {node}, or {name, nodes, isOpen} for a group. Nodes that need
+ * attention come first unless another order is selected. */
 function itemsOf(found, by, view) {
   const isTrouble = (node) => needsSomebody(node, view);
   const first = (nodes) =>

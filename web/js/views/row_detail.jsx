@@ -127,7 +127,8 @@ function facts(row) {
   ].filter(([, value]) => value !== null);
 }
 
-/* "64 ranks: fastest 12 µs (rank 3 on node-1), median 12.5 µs, slowest 14 µs (rank 37 on node-5)" */
+/* Returns a text such as "64 ranks: fastest 12 µs (rank 3 on node-1), median 12.5 µs, slowest 14
+ * µs (rank 37 on node-5)" */
 function ranksInWords(times, nameOf) {
   const at = (find) => {
     const i = times.reduce((best, time, k) => (find(time, times[best]) ? k : best), 0);

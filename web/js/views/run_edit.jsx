@@ -16,7 +16,7 @@ function labelsOf(lines) {
   );
 }
 
-/* JSON merge patch between two sets of labels. */
+/* Returns the JSON merge patch between two sets of labels. */
 function patchOf(before, after) {
   const removed = Object.keys(before).filter((name) => !(name in after));
   const changed = Object.entries(after).filter(([name, value]) => before[name] !== value);

@@ -59,7 +59,7 @@ function linesOf(metric) {
   }));
 }
 
-/* Six digits, so that repeated measurements can be told apart. */
+/* Formats six digits, so that repeated measurements can be told apart. */
 function number(value) {
   return value === null || value === undefined ? '–' : String(Number(value.toPrecision(6)));
 }

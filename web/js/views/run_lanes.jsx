@@ -121,15 +121,15 @@ function Whys({ ranks, found }) {
   );
 }
 
-/* The displayed state of a rank: its state, or how it ended. */
+/* Returns the displayed state of a rank: its state, or how it ended. */
 const lookOfRank = (rank, blamed) =>
   isCulprit(rank, blamed) ? 'failed' : isFailed(rank) ? 'stopped' : rank.state;
 
-/* States of a node's ranks: "failed, running". */
+/* Returns the states of a node's ranks, such as "failed, running". */
 const lookOfLane = (lane, { blamed }) =>
   [...new Set(lane.ranks.map((rank) => lookOfRank(rank, blamed)))].sort().join(', ');
 
-/* "31 nodes running; gpu-17 failed" */
+/* Returns a text such as "31 nodes running; gpu-17 failed". */
 const groupsInWords = (groups) =>
   [...groups]
     .sort((a, b) => b[1].length - a[1].length)
@@ -151,7 +151,7 @@ const alikeTogether = (groups) =>
 const isFailed = (rank) => rank.state === 'failed';
 const isCulprit = (rank, blamed) => isBlamed(rank, blamed) || (isFailed(rank) && !isVictim(rank));
 
-/* "rank 1 on node-1", "ranks 0–7" */
+/* Returns a text such as "rank 1 on node-1" or "ranks 0–7". */
 function namesOf(ranks) {
   const numbers = ranks.map((rank) => rank.rank).sort((a, b) => a - b);
   return ranks.length === 1
@@ -159,7 +159,7 @@ function namesOf(ranks) {
     : `ranks ${listInWords(numbers)}`;
 }
 
-/* [tone, text] for the end of a rank. Ranks that ended because of another one are muted. */
+/* Returns [tone, text] for the end of a rank. Ranks that ended because of another one are muted. */
 function whyOf(rank, { blamed }) {
   const text = rank.reason ?? 'failed';
   const named = evidenceOf(rank, blamed);
@@ -221,7 +221,7 @@ function Ports({ nodes }) {
   );
 }
 
-/* Memory, channels and transports reported by a rank and NCCL's log: [name, text]. */
+/* Returns memory, channels and transports reported by a rank and NCCL's log: [name, text]. */
 function linksOf({ memory, log }) {
   const bytes = Object.entries(memory)
     .filter(([, value]) => value !== null)
@@ -233,7 +233,7 @@ function linksOf({ memory, log }) {
   ]);
 }
 
-/* "collective 16, point to point 32" */
+/* Returns a text such as "collective 16, point to point 32". */
 function inWords(value) {
   if (value === null || typeof value !== 'object') {
     return String(value);
@@ -251,7 +251,7 @@ function initOf(ranks) {
   return times.length ? [['init', [...new Set(ends)].join(' to ')]] : [];
 }
 
-/* "3 of 4 ranks joined" during start, else the common state. */
+/* Returns a text such as "3 of 4 ranks joined" during start, else the common state. */
 export function ranksInWords(run, found) {
   const ranks = [...(found?.ranks.values() ?? [])];
   const total = found?.nodes ? ranks.length : run.worldSize || ranks.length;
@@ -275,7 +275,7 @@ export function ranksInWords(run, found) {
   return `${reached('joined')} of ${plural(total, 'rank')} joined`;
 }
 
-/* Sort key: failed ranks first, then the least advanced. The sort is stable. */
+/* Returns a sort key: failed ranks first, then the least advanced. The sort is stable. */
 const howFar = (lane, { blamed }) =>
   Math.min(
     ...lane.ranks.map((rank) => (isCulprit(rank, blamed) ? -2 : isFailed(rank) ? -1 : rankStage(rank))),

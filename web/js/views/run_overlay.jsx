@@ -44,13 +44,13 @@ export function useSources(app, ids) {
   return sources;
 }
 
-/* The baseline of an ended run, for its chart. */
+/* Returns the baseline of an ended run, for its chart. */
 export function useBaseline(app, { meta }) {
   const isOver = !app.isReport && meta !== null && isEnded(meta);
   return useAnswer(() => (isOver ? findBaseline(app.api, meta) : null), [isOver]).answer ?? null;
 }
 
-/* A run in the form used by charts and exports. `book` may be the book of a single case. */
+/* Returns a run in the form used by charts and exports. `book` may be the book of a single case. */
 export function runOnChart(source, book, baseline = null) {
   const { id, meta, state } = source;
   return {

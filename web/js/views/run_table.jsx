@@ -144,8 +144,8 @@ function factsOf(entries) {
 
 const wordsOf = (type, isWanted = (_word) => true) => type.split(' · ').filter(isWanted);
 
-/* Indexes of the first and last row near the visible part. Heights of open details widen the
- * range. */
+/* Returns the indexes of the first and last row near the visible part. Heights of open details
+ * widen the range. */
 function inSight(body, entries) {
   const from = body.getBoundingClientRect().top;
   const box = body.closest('.scroll').getBoundingClientRect();

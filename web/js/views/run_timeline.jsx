@@ -50,7 +50,7 @@ function timeline({ history, messages, cases }) {
   }));
 }
 
-/* "node-2, rank 2, repeat 2: " */
+/* Returns a text such as "node-2, rank 2, repeat 2: ". */
 export function messagePlace({ node, rank, case: at }, cases) {
   const found = cases.size > 1 ? cases.get(at) : null;
   const place = [node, rank !== undefined && `rank ${rank}`, found && caseName(found)].filter(Boolean);

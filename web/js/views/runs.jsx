@@ -221,7 +221,7 @@ function Attention({ app, nodes }) {
   );
 }
 
-/* "312 runs", "10000 runs or more with a figure" */
+/* Returns a text such as "312 runs" or "10000 runs or more with a figure". */
 function totalInWords(total, { sort }) {
   const more = total?.is_more ? ' or more' : '';
   return total ? `${plural(total.runs, 'run')}${more}${SORTED_ARE[sort] ?? ''}` : '';

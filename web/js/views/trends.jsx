@@ -87,7 +87,7 @@ export default function Trends({ app, query }) {
   );
 }
 
-/* A text that identifies the content of the answers. */
+/* Returns a text that identifies the content of the answers. */
 const signOf = (answers) =>
   answers
     .map(({ points, changes, next }) =>
