@@ -23,7 +23,7 @@ struct config {
     char *backup;
     bool check_config;
     long standing_ttl_s, standing_id_mib;
-    /* Derived from the options. */
+    /* Values that config_load() derives from the options. */
     struct sockaddr_storage address;
     struct sockaddr_storage rendezvous_address; /* the port is ignored */
     char hosts[3 * NI_MAXHOST]; /* names for the Host header, "NAME,..." */

@@ -33,7 +33,7 @@
 /* Contents of the files that are read at the start and after each SIGHUP. */
 struct secrets {
     struct http_auth *auth;
-    char *tls_cert, *tls_key; /* PEM text */
+    char *tls_cert, *tls_key; /* contents of the PEM files */
 };
 
 struct server {

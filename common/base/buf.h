@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 struct buf {
-    char *data; /* NUL-terminated when not NULL */
+    char *data; /* content, NUL-terminated; NULL before the first byte */
     size_t len;
     size_t capacity;
     size_t max;  /* maximum number of content bytes */

@@ -8,7 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-#define LAST_MS INT64_C(253402300799999) /* 9999-12-31T23:59:59.999Z */
+/* the latest time in RFC 3339: 9999-12-31T23:59:59.999Z */
+#define LAST_MS INT64_C(253402300799999)
 
 int64_t clock_wall_ms(void)
 {

@@ -12,7 +12,7 @@
 
 enum option_type {
     OPTION_STRING, /* char *, owned by the struct */
-    OPTION_INT,    /* long */
+    OPTION_INT,    /* long *, within min and max */
     OPTION_FLAG,   /* bool; true if the option is given; "false" in a file or the
                       environment unsets it */
     OPTION_LIST    /* struct option_list; each use appends one value */
@@ -26,14 +26,14 @@ struct option_list {
 };
 
 struct option {
-    const char *name; /* without dashes: "data-dir" */
+    const char *name; /* name without leading dashes, such as "data-dir" */
     enum option_type type;
     size_t offset;        /* offset of the member in the config struct */
     const char *fallback; /* default value as text; NULL: none */
     const char
         *argument; /* name of the value in the help, such as "DIR"; NULL for flags */
     const char *help;
-    long min, max; /* OPTION_INT only */
+    long min, max; /* limits of an OPTION_INT */
 };
 
 /* Fill `config` (zeroed by the caller) from these sources, in ascending precedence:

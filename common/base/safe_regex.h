@@ -9,7 +9,7 @@
 
 #include "common/base/error.h"
 
-#define SAFE_REGEX_MAX 256         /* bytes of a pattern */
+#define SAFE_REGEX_MAX 256         /* limit of a pattern's length, bytes */
 #define SAFE_REGEX_STEPS_MAX 50000 /* limit for each match; takes some milliseconds */
 
 struct safe_regex;

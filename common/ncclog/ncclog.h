@@ -31,7 +31,8 @@ struct ncclog_ranks {
 };
 
 struct ncclog_way {
-    char via[NCCLOG_NAME_MAX]; /* "NET/IB", "P2P/direct pointer/read", "SHM/direct" */
+    char via[NCCLOG_NAME_MAX]; /* transport, such as "NET/IB", "P2P/direct pointer/read"
+                                  or "SHM/direct" */
     long device;               /* number of the network device; -1: not a network */
     bool is_gdr, is_pxn, is_collnet;
     struct ncclog_ranks to, from;
@@ -81,7 +82,7 @@ struct ncclog {
     long n_ambiguous; /* number of link lines that fit several communicators equally */
     json_t *hcas, *interfaces; /* devices in NCCL's numbering */
     json_t *settings;          /* settings that NCCL reports as applied */
-    json_t *reasons;           /* [{"about","text"}] */
+    json_t *reasons;           /* lines that explain the transports: [{"about","text"}] */
     json_t *unread;
     long n_lines, n_unread; /* numbers of NCCL's lines, and of lines that match no form */
     struct ncclog_warnings early, late; /* warnings before init was complete, and after */

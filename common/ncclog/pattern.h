@@ -11,7 +11,7 @@
 struct piece {
     const char *text; /* points into the line; not NUL-terminated */
     size_t len;
-    long number; /* value of '#' */
+    long number; /* value of a piece that '#' captured */
 };
 
 struct pieces {

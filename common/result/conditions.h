@@ -31,7 +31,7 @@ enum condition {
 
 struct condition_field {
     const char *name;
-    const char *unit;         /* or "" */
+    const char *unit;         /* unit of the value, or "" */
     double limit;             /* values above the limit are reported; INFINITY: never */
     const char *words, *more; /* text before and after the number in the report */
     const char *meaning;

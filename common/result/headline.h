@@ -17,7 +17,7 @@
 
 /* All zero: no measurement yet. */
 struct headline {
-    int64_t series, size; /* bytes */
+    int64_t series, size; /* number of the first series, and its largest size in bytes */
     char collective[24];
     struct median busbw_gbs;
     bool is_judged;   /* true if at least one row comes with an interval */

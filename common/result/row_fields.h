@@ -15,13 +15,14 @@ enum row_type {
     ROW_BOOLEAN,
     ROW_TRUE, /* present only if true */
     ROW_STRING,
-    ROW_COLLECTIVE, /* names of common/spec/collective.h */
+    ROW_COLLECTIVE, /* a name of a collective (common/spec/collective.h) */
     ROW_DTYPE,
     ROW_REDOP,
-    ROW_NUMBERS, /* an array */
+    ROW_NUMBERS, /* an array of numbers */
     ROW_ERRORS,  /* an array of {"rank","index","expected","got"} */
-    ROW_CHOICE,  /* {"algo","proto","channels","by","ranks_differ","unrequested"} */
-    ROW_LABELS   /* an object of strings, numbers and booleans */
+    ROW_CHOICE, /* an object {"algo","proto","channels","by","ranks_differ","unrequested"}
+                 */
+    ROW_LABELS  /* an object of strings, numbers and booleans */
 };
 
 /* Flags that define which results contain a field, and where the field appears. */
@@ -31,8 +32,8 @@ enum row_use {
     ROW_SOME = 4,       /* rows to which the field applies */
     FIGURE_EACH = 8,    /* every figure */
     FIGURE_SOME = 16,   /* figures to which the field applies */
-    IN_CSV = 32,        /* a column of rows */
-    IN_FIGURE_CSV = 64, /* a column of figures */
+    IN_CSV = 32,        /* a CSV column of rows */
+    IN_FIGURE_CSV = 64, /* a CSV column of figures */
     IN_HEADING =
         128,      /* text output: rows that differ in this field get separate headings */
     IN_KEY = 256, /* the field is equal in all rows of a series */
@@ -48,7 +49,7 @@ struct row_field {
     const char *name;
     enum row_type type;
     int minimum;      /* minimum of an integer */
-    const char *unit; /* or "" */
+    const char *unit; /* unit of the field, or "" */
     unsigned use;     /* bits of enum row_use */
     const char *meaning;
 };

@@ -14,7 +14,7 @@ const char *const band_names[BANDS + 1] = {"latency", "middle", "bandwidth", NUL
 
 static const struct {
     const char *where;
-    int64_t from; /* bytes */
+    int64_t from; /* smallest size of the band, bytes */
     enum band_figure figure;
 } bands[BANDS] = {
     [BAND_LATENCY] = {"up to 16K", 0, BAND_TIME},

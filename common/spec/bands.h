@@ -16,7 +16,7 @@ enum band_figure { BAND_TIME, BAND_BUSBW };
 enum band band_of(int64_t size); /* size in bytes, as in a row */
 
 extern const char *const band_names[BANDS + 1]; /* such as "latency"; ends with NULL */
-int band_lookup(const char *name);              /* -1 if unknown */
+int band_lookup(const char *name);              /* returns -1 for an unknown name */
 const char *band_where(enum band band); /* text for a sentence, such as "up to 16K" */
 
 /* Return the figure by which a band is judged. */

@@ -20,7 +20,7 @@ enum collective_kind {
     COLLECTIVE_SCATTER,
     COLLECTIVE_SENDRECV,
     COLLECTIVE_HYPERCUBE, /* an all-gather in log2(n) exchanges */
-    COLLECTIVE_ALLTOALLV, /* see traffic.h */
+    COLLECTIVE_ALLTOALLV, /* parts of different sizes, see traffic.h */
     COLLECTIVE_COUNT
 };
 
@@ -65,7 +65,7 @@ int redop_lookup(const char *name);
 
 /* How a collective's buffers relate to the rounded count of a rank. */
 enum collective_shape {
-    SHAPE_FLAT,   /* count0 on both sides */
+    SHAPE_FLAT,   /* all requested elements on both sides, not rounded */
     SHAPE_SPREAD, /* count on the send side, n times count on the receive side */
     SHAPE_NARROW, /* n times count on the send side, count on the receive side */
     SHAPE_SQUARE  /* n times count on both sides */

@@ -20,7 +20,7 @@ struct spec_fields;
 #define RUN_SPEC_NAME_MAX 200
 #define RUN_SPEC_REASON_MAX 2000
 #define RUN_SPEC_NOISE_LIMIT 0.1
-#define RUN_SPEC_ITERS_USUAL 20 /* as in nccl-tests */
+#define RUN_SPEC_ITERS_USUAL 20 /* default of `iters`, as in nccl-tests */
 
 enum run_timing { TIMING_THROUGHPUT, TIMING_ISOLATED };
 /* The CPUs to which each rank is bound. */
@@ -62,15 +62,15 @@ enum nccl_stream { NCCL_STREAM_OWN, NCCL_STREAM_NULL };
 struct nccl_options {
     json_t *given; /* object: the members as given */
     enum nccl_registration registration;
-    int cta_policy;          /* ncclConfig_t.CTAPolicy, nccl-tests' -x */
-    enum nccl_stream stream; /* nccl-tests' -y */
+    int cta_policy;          /* value of ncclConfig_t.CTAPolicy; nccl-tests' -x */
+    enum nccl_stream stream; /* stream of the calls; nccl-tests' -y */
     long graph;              /* launches of the calls as a CUDA graph, -G; 0: no graph */
 };
 
 /* The number of blocks of timed calls in a row. Blocks end once the 95 % interval of
  * their median is within `rel` of the median on either side. */
 struct run_samples {
-    long min, max; /* blocks */
+    long min, max; /* limits for the number of blocks */
     double rel;
     double max_s; /* limit for the blocks beyond `min` */
 };
@@ -99,12 +99,12 @@ struct run_spec {
     long root; /* -1: each rank is the root once */
     bool out_of_place, in_place;
     long iters;      /* timed calls of a row; 0: as many blocks as needed */
-    double block_ms; /* see run_spec_block_us */
+    double block_ms; /* length of a block, see run_spec_block_us() */
     struct run_samples samples;
-    double noise_limit; /* see common/result/noise.h */
+    double noise_limit; /* limit of a row's uncertainty, see common/result/noise.h */
     long warmup, agg_iters, check, repeats;
     long cycles;   /* repetitions of all rows with the same communicator */
-    long blocking; /* nccl-tests' -z */
+    long blocking; /* step after each timed call, 0 to 3; nccl-tests' -z */
     long unalign;  /* elements by which the buffers are shifted */
     bool per_iter; /* also report the time of each iteration, without barriers between
                       them */
@@ -120,8 +120,8 @@ struct run_spec {
     enum run_pattern pattern;
     long rounds;     /* number of rounds of pairs; 0: chosen by the plan */
     bool concurrent; /* run groups of the pattern on different nodes at the same time */
-    long ranks_per_node; /* 0 = all */
-    json_t *env;         /* object: string values */
+    long ranks_per_node; /* 0: all ranks that each node offers */
+    json_t *env;         /* object of strings */
     json_t *files;       /* object: contents keyed by run_file_names, or NULL */
     enum run_topology topology;
     json_t *matrix;       /* object: arrays of strings and nulls, see run_matrix.h */
@@ -131,7 +131,7 @@ struct run_spec {
         json_t *args; /* object: the arguments as given */
     } program;
     struct split split;     /* several communicators at once */
-    struct traffic traffic; /* for alltoallv */
+    struct traffic traffic; /* bytes between ranks, for alltoallv */
     json_t *devices; /* array of numbers, object of such arrays by node, or NULL: any */
     char *nccl_lib;  /* path of a libnccl that the nodes list, or NULL */
     struct nccl_options nccl;
@@ -156,7 +156,7 @@ struct run_spec {
     char *slow_together; /* the figure in which all nodes together are slow, or NULL */
     json_t *thresholds;  /* object: checks by name, see threshold.h */
     long timeout_s, stall_s;
-    long join_s; /* 0: the server's default */
+    long join_s; /* 0: use the server's default */
 };
 
 /* Validate a request. Return a new spec, or NULL after adding all errors to *problems,

@@ -38,7 +38,7 @@ struct series_row {
     enum collective_kind collective;
     enum dtype dtype;
     int redop; /* enum redop, or -1: none */
-    int root;  /* or -1: none */
+    int root;  /* root rank, or -1: none */
     bool in_place;
     uint64_t size; /* bytes as requested, before rounding */
 };

@@ -33,12 +33,12 @@ enum spec_use {
 struct spec_field {
     const char *name;
     const char *usual; /* the default, as JSON; NULL: none */
-    unsigned uses;     /* bits of enum spec_use */
+    unsigned uses;     /* flags of enum spec_use */
     const struct spec_kind *kind;
     size_t offset;      /* offset of the value in struct run_spec */
     long min, max;      /* limits for a number, a text's bytes, or the number of names */
     double least, most; /* limits for a number that may be fractional */
-    const char *const *choices; /* ends with NULL */
+    const char *const *choices; /* allowed words; ends with NULL */
     const struct spec_names *names;
     size_t count_offset; /* offset of the number of names, a size_t */
     const struct spec_fields *members;

@@ -22,7 +22,7 @@ enum split_kind {
 
 struct split {
     enum split_kind kind;
-    long value; /* operand of the arithmetic */
+    long value; /* operand of the arithmetic on ranks */
 };
 
 struct split_groups {

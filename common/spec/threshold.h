@@ -38,7 +38,7 @@ struct threshold {
     double min, max; /* infinite: no bound */
     /* The rows that the threshold checks; -1: any. */
     int collective, dtype, redop, in_place;
-    uint64_t size_range[2]; /* bytes as requested; inclusive */
+    uint64_t size_range[2]; /* lowest and highest requested size, bytes, both inclusive */
     int band;               /* enum band of bands.h, or -1: any */
     const char *metric;
     enum threshold_use use;

@@ -40,7 +40,7 @@ struct node_occupant {
 struct node {
     UT_hash_handle hh; /* entry in the registry's by_agent */
     char *name;
-    char agent[NODE_AGENT_LENGTH + 1]; /* new with each registration */
+    char agent[NODE_AGENT_LENGTH + 1]; /* ID that changes with each registration */
     char boot_id[ID_UUID_LENGTH + 1];
     char key[DIGEST_TEXT_SIZE]; /* hash of the agent's key */
     /* hash of name, boot ID and key; identifies the agent in the store */

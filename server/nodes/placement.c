@@ -193,7 +193,7 @@ struct choice {
     const struct run_spec *spec;
     const struct node_registry *registry;
     const struct reservation *reserved; /* one for each node of the registry, or NULL */
-    struct candidate *out;              /* room for every node */
+    struct candidate *out;              /* array with room for every node */
     struct refusals *refused;           /* the reasons for excluding selected nodes */
     enum nodes_kind kind;
 };

@@ -22,10 +22,10 @@ struct placement {
     enum placement_outcome outcome;
     const char *backend; /* when READY: static or borrowed from the spec */
     struct node **nodes; /* READY: chosen, in rank order; else: all usable nodes */
-    long *ranks;         /* READY: ranks per node */
+    long *ranks;         /* READY: number of ranks on each chosen node */
     size_t n_nodes;
     size_t least;     /* number of nodes that the run needs at least */
-    char reason[512]; /* when not READY */
+    char reason[512]; /* not READY: the reason */
 };
 
 /* The reservation of a node for a run that is served earlier. */

@@ -19,7 +19,7 @@ struct rendezvous_store; /* one TCPStore */
 struct rendezvous_config {
     struct sockaddr_storage
         listen;              /* address of the cases' stores; the port is ignored */
-    int port_low, port_high; /* 0, 0: any free port */
+    int port_low, port_high; /* port range; 0, 0: any free port */
     size_t max_keys;         /* limit for each store; 0: 65536 */
     size_t max_bytes;        /* limit of keys and values for each store; 0: 256 MiB */
     size_t max_connections;  /* limit for each store; 0: 16384 */

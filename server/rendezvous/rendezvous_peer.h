@@ -22,7 +22,7 @@ struct peer {
 /* All addresses with the same first `bits` bits. */
 struct peer_network {
     struct in6_addr address;
-    unsigned bits; /* 0 to 128 */
+    unsigned bits; /* length of the prefix, 0 to 128 */
 };
 
 /* The addresses that may connect. */

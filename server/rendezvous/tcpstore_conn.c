@@ -24,11 +24,12 @@ struct tcpstore_conn {
     struct tcpstore_client client;
     struct tcpstore_parser parser;
     struct peer peer;
-    struct buf input;                /* received bytes that are not executed yet */
-    struct tcpstore_out out;         /* replies that are not sent yet */
-    size_t counted;                  /* the connection's share of host->buffered */
-    int fd, events;                  /* events: the events that `poll` watches */
-    int64_t since_ms, wait_since_ms; /* wall clock */
+    struct buf input;        /* received bytes that are not executed yet */
+    struct tcpstore_out out; /* replies that are not sent yet */
+    size_t counted;          /* the connection's share of host->buffered */
+    int fd, events;          /* events: the events that `poll` watches */
+    int64_t since_ms,
+        wait_since_ms; /* start of the connection and of the current wait, wall clock */
     bool is_dirty, has_failed;
 };
 

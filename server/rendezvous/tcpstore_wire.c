@@ -5,7 +5,7 @@
 #include <endian.h>
 #include <string.h>
 
-#define HELLO_LEN 5 /* a VALIDATE query */
+#define HELLO_LEN 5 /* length of a VALIDATE query, the handshake of version 2 */
 
 /* The queries' names and fields. Fields: k key, b blob, q 64-bit number, u 32-bit number,
  * n number of items, each with the fields after the n. fields NULL: allowed only as the

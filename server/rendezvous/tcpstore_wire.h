@@ -40,7 +40,7 @@ enum tcpstore_query {
     TCPSTORE_LIST_KEYS,
     TCPSTORE_BARRIER,
     TCPSTORE_QUERIES,                      /* number of queries in version 2 */
-    TCPSTORE_WATCH_KEY = TCPSTORE_QUERIES, /* version 1 only */
+    TCPSTORE_WATCH_KEY = TCPSTORE_QUERIES, /* exists in version 1 only */
     TCPSTORE_QUERY_COUNT
 };
 
@@ -56,7 +56,7 @@ struct tcpstore_request {
     enum tcpstore_query query;
     struct tcpstore_slice key;
     struct tcpstore_slice value;   /* for COMPARE_SET: the expected value */
-    struct tcpstore_slice desired; /* for COMPARE_SET */
+    struct tcpstore_slice desired; /* for COMPARE_SET: the value to store */
     int64_t number;                /* ADD: delta; BARRIER: world size; PING: the nonce */
     uint64_t count;                /* number of items in `list` */
     struct tcpstore_slice list;    /* the encoded keys, or keys and values */

@@ -16,7 +16,7 @@ struct node;
 struct run_log;
 struct store_write;
 
-/* A parsed line. */
+/* A parsed line from an agent. */
 struct agent_line {
     const struct line_kind *kind; /* NULL: the line has no effect */
     char run[ID_RUN_LENGTH + 1];
@@ -26,7 +26,7 @@ struct agent_line {
     bool is_of_rank;        /* the line reports a rank's state */
     bool is_exit;     /* the line reports a failed process, not an error that the worker
                          reported itself */
-    char *reason;     /* the report's reason */
+    char *reason;     /* owned text behind report.reason, or NULL */
     const char *type; /* type of the resulting run event, or NULL: none */
     int64_t time_ms;  /* time of the resulting event, wall clock */
     struct case_report report;

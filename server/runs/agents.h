@@ -25,7 +25,7 @@ struct agents_config { /* see scheduler_config */
 struct agents *agents_create(const struct services *services, struct node_registry *nodes,
                              struct cases *cases, const struct agents_config *config);
 
-/* Answer every parked poll. */
+/* Answer every open poll. */
 void agents_close(struct agents *agents);
 
 void agents_free(struct agents *agents);

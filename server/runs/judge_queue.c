@@ -38,7 +38,7 @@ struct job {
 struct judge_queue {
     struct store *store;
     json_t *figures;         /* borrowed */
-    STAILQ_HEAD(, job) jobs; /* in order of arrival */
+    STAILQ_HEAD(, job) jobs; /* waiting jobs in the order of arrival */
     struct job *job;         /* the current job, or NULL */
     bool has_more;           /* true if further runs may still need values */
     size_t skip;             /* number of failed runs to skip, counted from the newest */

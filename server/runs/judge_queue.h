@@ -23,7 +23,7 @@ struct judgement {
              1]; /* without doc: the run's ID; "": the newest run whose values are due */
     size_t skip; /* without doc: number of newer runs to skip */
 
-    /* The result. */
+    /* The results of judging. */
     json_t *values;  /* for store_write_values(); NULL: no values are due */
     json_t *verdict; /* the checks' verdict (gate_judge); NULL without doc */
 };

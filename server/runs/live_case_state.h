@@ -19,10 +19,10 @@ enum live_stage {
 };
 
 struct live_rank {
-    int64_t op, done; /* operations started and finished */
+    int64_t op, done; /* number of operations started and finished */
     int64_t checked;  /* result parts checked by the host */
     int64_t links;    /* connections that NCCL has named so far */
-    int64_t size;     /* bytes of the operation */
+    int64_t size;     /* size of the current operation, bytes */
     char phase[16];
     int64_t heard_ns;  /* time of the latest progress report; 0: none yet */
     bool is_reported;  /* the rank's final state is known, or is being stored */

@@ -121,7 +121,7 @@ static void give_up(struct scheduler *scheduler, const json_t *doc, const char *
 
 struct recovery {
     struct scheduler *scheduler;
-    size_t n; /* resumed runs */
+    size_t n; /* number of resumed runs */
 };
 
 static int take_up(void *arg, struct store_recall *recall, const struct store_run *found,

@@ -83,14 +83,14 @@ struct run_case {
                             changed the case */
     struct headline
         headline; /* only with a pattern, where each case uses its own nodes */
-    int attempt;  /* 0: never started */
+    int attempt;  /* number of the latest attempt; 0: never started */
     enum case_state state;
     char *reason;
     int64_t started_ms, ended_ms; /* 0: not yet */
     struct run_rank *ranks;       /* world_size entries once started, or NULL */
     int64_t wrong;                /* number of wrong elements in all rows */
     char *first_wrong;            /* location of the first wrong element, or NULL */
-    int first_wrong_rank;         /* -1: unknown */
+    int first_wrong_rank;         /* rank of the first wrong element; -1: unknown */
     char **conditions; /* one text for each node, see run_conditions.h; or NULL */
     struct carried
         carried;    /* network traffic of the case's nodes in the latest attempt */
@@ -119,7 +119,7 @@ struct run {
                          the array and never modifies it */
     struct run_case *cases; /* NULL until the first event that changes a case */
     size_t n_cases;         /* with a pattern: number of cases in the rounds so far */
-    size_t n_live;          /* cases under way */
+    size_t n_live;          /* number of cases under way */
     size_t rows_done, rows_total, rows_skipped;
     struct headline headline;
     struct noise noise;

@@ -7,7 +7,7 @@
 
 #include "common/base/problem.h"
 
-#define RUN_NOTES_MAX 4000 /* bytes */
+#define RUN_NOTES_MAX 4000 /* limit of the notes, bytes */
 
 /* Return the editable members of a run's document: {"labels", "notes"}. A new reference.
  */

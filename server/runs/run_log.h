@@ -92,7 +92,7 @@ void run_log_case_start(struct run_log *log, size_t index, int attempt,
 /* The end of a case. If `blamed` is set, its sentence becomes the reason. */
 struct case_end {
     enum case_state state;
-    const char *reason; /* or NULL */
+    const char *reason; /* reason for the end, or NULL */
     json_t *blamed;     /* see blame.h; or NULL */
     json_t *transports; /* see case_transport.h; or NULL */
 };

@@ -38,8 +38,8 @@ struct scheduler {
     int64_t clock_offset_ms; /* wall clock minus monotonic clock at the latest tick */
     struct scheduler_counters counters;
     struct judge_queue *judge_queue;
-    json_t *checks;  /* last_checks.h */
-    json_t *figures; /* last_figures.h */
+    json_t *checks;  /* latest answers of checks (last_checks.h) */
+    json_t *figures; /* latest figures (last_figures.h) */
 };
 
 /* Cancel the run, unless its cancellation was already requested. */
