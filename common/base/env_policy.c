@@ -12,7 +12,7 @@ static const char loads_code[] = "makes the library load code";
 static const char runs_command[] = "makes the library run a command";
 static const char writes_file[] = "makes the library write files";
 static const char reads_file[] = "makes the library read a file on the node";
-static const char sets_more[] = "sets variables that would not be checked";
+static const char sets_more[] = "can set further variables, which are not checked";
 static const char listens[] = "makes the library listen for connections";
 static const char goes_out[] =
     "makes the library connect to an address that the run chooses";
@@ -116,8 +116,7 @@ static enum env_policy judge(const char *name, const char **reason)
     const struct env_library *library = env_library_of(name);
 
     if (!is_well_formed(name)) {
-        *reason =
-            "is not a variable's name, which has 1 to 128 characters of A-Z, 0-9 and _";
+        *reason = "is not a valid variable name: 1 to 128 characters of A-Z, 0-9 and _";
         return ENV_POLICY_REFUSE;
     }
     *reason = find_rule(name);
@@ -129,8 +128,9 @@ static enum env_policy judge(const char *name, const char **reason)
         *reason = "is not among the library's variables that are known to be harmless";
         return ENV_POLICY_CONSENT;
     }
-    *reason = "is not among those that a run may set: NCCL_*, UCX_*, OMP_*, FI_*, "
-              "GLOO_*, HOST_*, SIM_* and CUDA_VISIBLE_DEVICES are";
+    *reason =
+        "is not among the variables that a run may set: NCCL_*, UCX_*, OMP_*, FI_*, "
+        "GLOO_*, HOST_*, SIM_* and CUDA_VISIBLE_DEVICES";
     return ENV_POLICY_REFUSE;
 }
 

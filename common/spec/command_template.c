@@ -212,7 +212,7 @@ json_t *command_template_env(json_t *env, json_t *values, const char *config_dir
 
         spec_child_pointer(pointer, sizeof(pointer), "/env", name);
         if (!*name || strchr(name, '='))
-            problems_add(problems, pointer, "is not a valid name of a variable");
+            problems_add(problems, pointer, "is not a valid variable name");
         else if (!made)
             problems_add(problems, pointer, "%s", err.text);
         else

@@ -151,7 +151,7 @@ static void declare_string(json_t *parameter, const struct place *place)
     struct safe_regex *regex = pattern ? safe_regex_compile(pattern, true, &err) : NULL;
 
     if (!pattern)
-        fault(place, "pattern", "must be the regular expression that the text matches");
+        fault(place, "pattern", "must be a regular expression for the text");
     else if (!regex)
         fault(place, "pattern", err.text);
     safe_regex_destroy(regex);
@@ -288,7 +288,7 @@ void program_schema_check(json_t *parameters, const char *pointer,
 
         spec_child_pointer(at, sizeof(at), pointer, name);
         if (!program_name_is_valid(name) || strcmp(name, "config_dir") == 0)
-            fault(&place, NULL, "is not a valid name of a parameter");
+            fault(&place, NULL, "is not a valid parameter name");
         check_declaration(parameter, &place);
     }
 }
@@ -307,7 +307,7 @@ static void refuse_unknown(json_t *parameters, const char *name,
     json_object_foreach (parameters, other, parameter)
         buf_printf(&known, "%s%.64s", n++ ? ", " : "", other);
     problems_add(place->problems, place->pointer,
-                 "unknown parameter '%.60s'; known are %s", name,
+                 "unknown parameter '%.60s'; known parameters are %s", name,
                  known.data ? known.data : "none");
     buf_release(&known);
 }

@@ -263,7 +263,7 @@ static const struct spec_field table[] = {
      .option = "r root",
      .about = "the root rank; -1: each rank once"},
     {"in_place", "\"both\"", MEASURES | SPEC_APART, SPEC_OWN(in_place_kind),
-     .about = "whether send and receive buffers share memory"},
+     .about = "true: send and receive buffers share memory; both: measure both variants"},
     {"iters", "\"auto\"", MEASURES | SPEC_SHAPES, SPEC_WORD_OR_INTEGER(iters, auto_word, 1, 1000000),
      .option = "n iters",
      .about = "timed calls per size; auto: blocks of calls until their median is certain"},

@@ -9,7 +9,8 @@ static const struct spec_field table[] = {
     {"last", NULL, 0, SPEC_INTEGER(baseline.last, RUN_SPEC_LAST_MIN, RUN_SPEC_LAST_MAX),
      .about = "number of latest similar runs; absent: the newest accepted baseline"},
     {"like", "\"nodes\"", 0, SPEC_CHOICE(baseline.like, run_likeness_names),
-     .about = "what the latest runs share; an accepted baseline has its own"},
+     .about = "likeness that the latest runs need: same nodes or same hardware; an "
+              "accepted baseline stores its own"},
 };
 
 const struct spec_fields spec_baseline_fields = {table, sizeof(table) / sizeof(table[0]),

@@ -16,7 +16,7 @@ static const char *const streams[] = {"own", "null", NULL};
 
 static const struct spec_field table[] = {
     {"registration", "\"none\"", 0, SPEC_CHOICE(nccl.registration, registrations),
-     .option = "R local_register", .about = "how buffers are registered"},
+     .option = "R local_register", .about = "registration of the buffers with NCCL"},
     {"cta_policy", "\"default\"", 0, SPEC_CHOICE(nccl.cta_policy, policies),
      .option = "x cta_policy", .about = "the CTA policy of the communicator"},
     {"stream", "\"own\"", 0, SPEC_CHOICE(nccl.stream, streams), .option = "y stream_null",

@@ -540,8 +540,8 @@ bool placement_knows_backend(const struct node_registry *registry,
         if (node_backend(registry->nodes[i], spec->backend))
             return true;
     problems_add(problems, "/backend",
-                 "no node offers the backend %s. The backends nccl, host and sim need no "
-                 "registration",
+                 "no node offers the backend %s. The usual backends are nccl, host and "
+                 "sim",
                  spec->backend);
     return false;
 }

@@ -384,7 +384,7 @@ json_t *case_blame_lingering(const struct live_case *live)
 
     for (size_t i = 0; i < live->on.n; i++)
         if (!live->nodes[i].is_gone)
-            blame_add(blame, -1, live->on.items[i].name, "its workers are still there");
+            blame_add(blame, -1, live->on.items[i].name, "its workers are still running");
     return blame;
 }
 
