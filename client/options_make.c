@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* options_make.c - generates the script `ringbench`: replaces the line %SPEC_OPTIONS% with
- * the options from the table of run spec fields */
+/* options_make.c - generates the script `ringbench`: replaces the line %SPEC_OPTIONS%
+ * with the options from the table of run spec fields */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
