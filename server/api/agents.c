@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* agents.c - the agents' requests (docs/development/agent-protocol.md) */
+/* agents.c - handles the agents' requests: register, poll for commands, post events,
+ * leave (docs/development/agent-protocol.md) */
 #include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +22,8 @@ static const char *agent_key(const struct http_request *request)
     return http_request_header(request, "Ringbench-Agent-Key");
 }
 
-/* Answer 409 with a number that tells the agent where, or when, to continue. */
+/* Answer 409 with err->text and a member `key`. Its value tells the agent from which
+ * sequence number, or after how many seconds, to continue. */
 static void reply_conflict(struct http_request *request, const struct error *err,
                            const char *key, int64_t value)
 {
@@ -37,7 +39,7 @@ static void reply_conflict(struct http_request *request, const struct error *err
     free(text);
 }
 
-/* A job's token registers only nodes of that job's group. */
+/* A job's token may register only nodes of that job's group. */
 static void check_guest(const struct api *api, const struct http_request *request,
                         const json_t *body, struct problems *problems)
 {
@@ -81,7 +83,7 @@ void api_agent_register(struct http_request *request, void *arg)
     json_decref(body);
 }
 
-/* A poll that waits for commands. */
+/* An agent's request that waits for commands. */
 struct poll {
     struct api *api;
     struct http_request *request;
@@ -123,7 +125,7 @@ void api_agent_commands(struct http_request *request, void *arg)
     poll->request = request;
     snprintf(poll->agent, sizeof(poll->agent), "%s",
              http_request_param(request, "agent"));
-    /* Park first: agents_poll may answer at once. */
+    /* Park first, because agents_poll may call on_commands before it returns. */
     http_request_park(request, on_poll_gone, poll);
     if (agents_poll(api->agents, poll->agent, agent_key(request), params.after,
                     params.is_spool_full, on_commands, poll, &err)) {
@@ -169,7 +171,7 @@ void api_agent_announce_leave(struct http_request *request, void *arg)
     if (!body)
         return;
     if (*reason == '\0' || strlen(reason) > NODE_LEAVING_MAX)
-        http_reply_problem(request, 422, NULL, "'reason' must have 1 to %d bytes",
+        http_reply_problem(request, 422, NULL, "'reason' must be 1 to %d bytes long",
                            NODE_LEAVING_MAX);
     else if (agents_announce_leave(api->agents, http_request_param(request, "agent"),
                                    agent_key(request), reason, &err))

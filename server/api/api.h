@@ -18,29 +18,30 @@ struct live_summary;
 struct task;
 struct watches;
 
-/* Everything the handlers work on; every pointer is borrowed. One struct for the server's
- * life, given to http_server_create as `arg`. */
+/* The state that the handlers use; every pointer is borrowed. One struct exists for the
+ * server's life. http_server_create gets it as `arg`. */
 struct api {
     uv_loop_t *loop;
     struct store *store;
     struct scheduler *scheduler;
-    struct agents *agents; /* the scheduler's */
+    struct agents *agents; /* borrowed from the scheduler */
     struct rendezvous *rendezvous;
     struct jobs *jobs;
     struct watches *watches;
     struct http_server *http; /* set after http_server_create */
     bool allow_faults;        /* runs may inject faults into workers */
-    bool is_tls;              /* links begin with https */
+    bool is_tls;              /* the server uses TLS, so links begin with https */
     bool has_tokens;          /* requests need a token */
     int64_t started_ms;
-    uv_process_t demo; /* the simulated nodes' process, while is_playing */
+    uv_process_t demo; /* process of the simulated nodes; valid while is_playing */
     bool is_playing;
-    unsigned heavy_tasks;                     /* running or queued */
-    LIST_HEAD(, live_summary) live_summaries; /* of runs with listening clients */
+    unsigned heavy_tasks; /* number of STORE_HEAVY tasks that run or wait */
+    LIST_HEAD(, live_summary)
+    live_summaries;     /* one for each run whose summary clients follow */
     struct task *alone; /* queue of tasks that run one at a time; NULL at first */
 };
 
-/* Stop the simulated nodes, if any. Accepts every struct api. */
+/* Stop the simulated nodes, if there are any. */
 void api_demo_end(struct api *api);
 
 /* The route table, terminated by a NULL method. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* artifacts.c - texts that belong to a run: NCCL's topology files and the nodes'
- * inventories */
+/* artifacts.c - answers requests for texts stored with a run: NCCL's topology files and
+ * the nodes' inventories */
 #include <string.h>
 
 #include "common/base/json_util.h"
@@ -24,7 +24,7 @@ void api_run_artifacts(struct http_request *request, void *arg)
     task_start(arg, request, &artifacts_route, TASK_PACKED_RUN, STORE_KEYED, answer_list);
 }
 
-/* Sent as plain text, so that no browser renders it. */
+/* Send the text as plain text, so that no browser renders it. */
 static int answer_text(sqlite3 *db, struct task *task, struct error *err)
 {
     const struct store_artifact_key key = {
@@ -44,7 +44,7 @@ void api_run_artifact(struct http_request *request, void *arg)
     task_start(arg, request, &artifact_route, TASK_NO_RUN, STORE_KEYED, answer_text);
 }
 
-/* The text at an index, parsed as JSON; a new reference. */
+/* Parse the text at index `place` as JSON; a new reference. */
 static json_t *inventory_of(const json_t *texts, size_t place)
 {
     return json_loads(json_get_str(json_array_get(texts, place), "text", ""), 0, NULL);
@@ -81,8 +81,9 @@ static int answer_differences(sqlite3 *db, struct task *task, struct error *err)
     json_t *texts, *base, *head;
 
     if (!params->base && !params->base_node)
-        return task_refuse(task, 422, err,
-                           "a parameter is missing: base=RUN, base_node=NODE or both");
+        return task_refuse(
+            task, 422, err,
+            "a parameter is missing: give base=RUN, base_node=NODE or both");
     texts = store_get_texts(db, keys, 2, err);
     if (!texts)
         return -1;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* baselines.c - requests about baselines: runs that somebody accepted for comparisons */
+/* baselines.c - accepts, removes and lists baselines: runs that a person chose as
+ * reference for comparisons */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,7 +128,8 @@ void api_baseline_accept(struct http_request *request, void *arg)
 
 /* ---- Removing ---- */
 
-/* The baseline in the path, removed or not; a new reference. NULL with err. */
+/* Find the baseline whose id is in the path, also a removed one. A new reference; NULL
+ * with err. */
 static json_t *find(sqlite3 *db, const struct task *task, struct error *err)
 {
     const char *id = http_request_param(task->request, "id");
@@ -174,7 +176,7 @@ void api_baseline_remove(struct http_request *request, void *arg)
     task_run(task, TASK_NO_RUN, STORE_KEYED, remove_baseline);
 }
 
-/* ---- The list, and one ---- */
+/* ---- Listing and reading ---- */
 
 static int answer_list(sqlite3 *db, struct task *task, struct error *err)
 {
@@ -203,7 +205,7 @@ void api_baseline_get(struct http_request *request, void *arg)
     task_start(arg, request, NULL, TASK_NO_RUN, STORE_KEYED, answer_one);
 }
 
-/* ---- What a run is compared with ---- */
+/* ---- The baseline of a run ---- */
 
 static int answer_base(sqlite3 *db, struct task *task, struct error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compare.c - compares one run, or some of its cases, with another */
+/* compare.c - compares runs, or some of their cases, with others */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,24 +12,24 @@
 #include "server/render/compare_text.h"
 
 #define ASKS_MAX ((RUN_SET_MAX - STORE_HISTORY) / 2) /* runs and cases per side */
-#define BASELINE "baseline" /* instead of a run; run ids are longer */
+#define BASELINE "baseline" /* value of `base` in place of a run's id; ids are longer */
 
 struct side {
-    const char *name, *env_name; /* names of the parameters */
+    const char *name, *env_name; /* names of the query parameters */
     struct ask {
-        size_t run; /* index in the set */
+        size_t run; /* index in comparison->set */
         int case_no;
     } asks[ASKS_MAX];
     size_t n;
     json_t *env;
-    bool is_baseline; /* the other side's baseline */
+    bool is_baseline; /* use the baseline of head's first run */
 };
 
 struct comparison {
     struct run_set set;
     struct side base, head;
-    struct side history; /* earlier runs like base's */
-    bool is_alike;       /* from a baseline, keep only cases with head's variables */
+    struct side history; /* earlier runs that are like the base run */
+    bool is_alike;       /* of a baseline, keep only cases with head's variables */
 };
 
 /* ---- Reading the request ---- */
@@ -69,7 +69,7 @@ static void take_ask(void *arg, const char *value)
     } else if (side->n == ASKS_MAX) {
         reading->is_bad = true;
         task_refuse(reading->task, 422, reading->err,
-                    "the parameter %s may be given %d times at most", side->name,
+                    "the parameter %s may be given at most %d times", side->name,
                     ASKS_MAX);
     } else {
         side->asks[side->n++] = (struct ask){
@@ -77,7 +77,7 @@ static void take_ask(void *arg, const char *value)
     }
 }
 
-/* Parse NAME=VALUE. NAME alone: the variable must not be set. */
+/* Parse NAME=VALUE. NAME alone selects cases without the variable. */
 static void take_env(void *arg, const char *value)
 {
     struct reading *reading = arg;
@@ -116,16 +116,17 @@ static int read_sides(struct task *task, struct comparison *comparison, struct e
     if (read_side(task, comparison, base, err) || read_side(task, comparison, head, err))
         return -1;
     if (base->is_baseline && (base->n > 0 || head->n == 0))
-        return task_refuse(
-            task, 422, err,
-            "base=baseline allows no other base and needs head: a run's id");
+        return task_refuse(task, 422, err,
+                           "base=baseline allows no other base and needs the parameter "
+                           "head with a run's id");
     if (!base->is_baseline && base->n == 0)
         return task_refuse(
             task, 422, err,
             "the parameter base is missing: set it to a run's id, RUN:CASE or baseline");
-    /* By default, a baseline's cases need the same variables as head's. */
+    /* By default, use only those cases of a baseline that set the same variables as
+     * head's. */
     comparison->is_alike = base->is_baseline && json_object_size(base->env) == 0;
-    /* Without head, two combinations of one run are compared. */
+    /* Without the parameter head, compare two combinations of the base run. */
     if (head->n == 0) {
         memcpy(head->asks, base->asks, sizeof(head->asks));
         head->n = base->n;
@@ -149,7 +150,8 @@ static void take_runs(struct comparison *comparison, const json_t *runs,
                              -1};
 }
 
-/* When comparing two single runs, earlier runs like base's show how much runs scatter. */
+/* A comparison of two single runs also reads earlier runs like base's, which show how
+ * much results scatter between runs. */
 static bool needs_history(const struct comparison *comparison)
 {
     const struct side *base = &comparison->base, *head = &comparison->head;
@@ -203,7 +205,7 @@ static int choose(const struct comparison *comparison, const struct side *from,
     return compare_side_choose(side, asks, from->n, from->env, err);
 }
 
-/* The comparison's document; NULL with err. */
+/* Return the comparison as JSON, a new reference; NULL with err. */
 static json_t *compare(const struct task *task, const struct comparison *comparison,
                        struct error *err)
 {
@@ -279,7 +281,7 @@ static void give(void *arg, const char *value)
     run_set_give(arg, value, strcspn(value, ":"));
 }
 
-/* Keep the first run of a parameter: the values of runs like it must be stored before the
+/* Copy the first run's id. The values of similar runs must be stored before the
  * comparison. */
 static void take_first(void *arg, const char *value)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* demo.c - a small simulated fleet with a slow node, for users without nodes */
+/* demo.c - starts a small simulated fleet with one slow node, for users without nodes */
 #include <signal.h>
 #include <stdio.h>
 
@@ -19,10 +19,10 @@ const char *api_demo_refusal(const struct api *api)
 
     scheduler_counters(api->scheduler, &counters);
     if (api->has_tokens || api->is_tls)
-        return "a server with tokens or TLS starts no simulated nodes: run ringbench-sim "
-               "--server URL --token-file FILE";
+        return "a server with tokens or TLS cannot start simulated nodes: run "
+               "ringbench-sim --server URL --token-file FILE";
     if (api->is_playing || counters.nodes_idle || counters.nodes_busy)
-        return "the server has nodes already: simulated ones would mix with them";
+        return "the server already has nodes, and simulated nodes would mix with them";
     return NULL;
 }
 
@@ -40,8 +40,8 @@ static void on_ended(uv_process_t *process, int64_t status, int signum)
     uv_close((uv_handle_t *)process, on_closed);
 }
 
-/* Start the simulator. It exits after DEMO_SECONDS, even if this server dies. It gets
- * none of the server's environment. Returns 0 or libuv's error. */
+/* Start ringbench-sim with an empty environment. It exits after DEMO_SECONDS, even if
+ * this server dies. Returns 0 or libuv's error. */
 static int play(struct api *api, char *program, const char *url)
 {
     static char nodes[] = "--nodes=" TEXT_OF(DEMO_NODES), racks[] = "--racks=4",
@@ -79,9 +79,10 @@ void api_demo_start(struct http_request *request, void *arg)
              ? UV_ENOENT
              : play(api, program, url);
     if (rc)
-        http_reply_problem(request, 503, NULL,
-                           "cannot start ringbench-sim beside ringbench-server: %s",
-                           uv_strerror(rc));
+        http_reply_problem(
+            request, 503, NULL,
+            "cannot start ringbench-sim from the folder of ringbench-server: %s",
+            uv_strerror(rc));
     else
         http_reply_json(
             request, 202,

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* edit.c - changes to a run's labels and notes */
+/* edit.c - changes a run's labels and notes */
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
 #include "server/api/handlers.h"
 #include "server/api/task.h"
 #include "server/runs/run_edit.h"
 
-/* The body of the event `edit`; NULL with *problems. given: the patch and its sender. */
+/* Return the body of the event `edit`; NULL with *problems. given: the patch, and who
+ * sent it. */
 static json_t *event_of(const json_t *run, const json_t *given, struct problems *problems)
 {
     json_t *editable = run_editable(run);
@@ -31,7 +32,7 @@ static int show(sqlite3 *db, struct task *task, struct error *err)
     return task_json(task, json_incref(task->run));
 }
 
-/* Write the event first: it fails if the run was deleted meanwhile. */
+/* Write the event before the run: the event fails if the run was deleted meanwhile. */
 static void write_edit(struct task *task, const json_t *event)
 {
     json_t *run = task->run, *editable = run_editable(run);
@@ -47,13 +48,13 @@ static void write_edit(struct task *task, const json_t *event)
                     json_object_get(run, "labels"), run);
 }
 
-/* Edit a run that is only in the store. */
+/* Edit a run that is in the store but not in memory. */
 static int edit_stored(sqlite3 *db, struct task *task, struct error *err)
 {
     json_t *event = event_of(task->run, task->given, &task->problems);
 
     if (!event)
-        return task_refuse(task, 422, err, "the run cannot be changed like this");
+        return task_refuse(task, 422, err, "the run cannot be edited with these values");
     if (changes_something(event))
         write_edit(task, event);
     json_decref(event);
@@ -67,7 +68,7 @@ static void edit_live(struct task *task, const json_t *run)
 
     if (!event) {
         http_reply_problem(task->request, 422, &task->problems,
-                           "the run cannot be changed like this");
+                           "the run cannot be edited with these values");
         task_free(task);
         return;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* follow.c - streams a run's events to a client: the stored ones, then live ones */
+/* follow.c - streams a run's events to a client: first the stored ones, then live ones */
 #include "server/api/follow.h"
 
 #include <stdio.h>
@@ -18,10 +18,10 @@
 #include "server/api/route_params.h"
 #include "server/store/store_work.h"
 
-/* Events per page: few enough for the loop's time, and for the buffers of 2,000 clients
- * that connect at once. */
+/* Events per page. The limit bounds the time that a page takes on the loop, and the
+ * memory for pages when 2,000 clients connect at once. */
 #define PAGE_EVENTS 64
-/* Limit of a page as sent; a page in the store is about 1 MiB. */
+/* Limit of a page in the client's format. A page read from the store is about 1 MiB. */
 #define PAGE_BYTES_MAX ((size_t)64 << 20)
 #define ALIVE_MS 15000
 #define FLUSH_MS 2000
@@ -30,21 +30,21 @@
 
 struct follower {
     struct api *api;
-    struct http_stream *stream; /* NULL after the end */
+    struct http_stream *stream; /* NULL once the answer has ended */
     struct event_writer *writer;
     struct scheduler_watch *watch;
     struct summary_listener *summary; /* NULL: not requested, or finished */
     struct catchup catchup;
     uv_timer_t timer;
     char run[64];
-    const char *type;          /* of the events to read (store_get_events) */
-    int64_t after;             /* the page being read begins after this id */
-    struct store_events *page; /* the page, from a thread of the store */
+    const char *type; /* which events to read: see store_get_events */
+    int64_t after;    /* id of the last event before the page that is being read */
+    struct store_events *page; /* the page that the store's thread read */
     int64_t asked;             /* highest id shown live when the page was requested */
     bool has_ended;            /* the run has ended */
     bool is_done;              /* all events are sent; only the summary is left */
     bool is_reading;           /* a thread of the store uses this follower */
-    bool is_blocked;           /* waits for the client to read */
+    bool is_blocked; /* reads no page until the client has read the earlier ones */
     bool is_timer_closed;
 };
 
@@ -66,8 +66,8 @@ static void on_timer_closed(uv_handle_t *handle)
     free_when_idle(follower);
 }
 
-/* Release everything but the memory, which a running call or the timer's close callback
- * still uses. */
+/* Release everything except the struct's memory, which a page read by the store's thread
+ * or the timer's close callback still uses. */
 static void leave(struct follower *follower)
 {
     follower->stream = NULL;
@@ -78,8 +78,8 @@ static void leave(struct follower *follower)
     uv_close((uv_handle_t *)&follower->timer, on_timer_closed);
 }
 
-/* The client has left, or the server stops. A text gets a final line, an EventSource
- * reconnects by itself, and other formats end as incomplete. */
+/* Called when the client has left or the server stops. A text answer gets a final line.
+ * An EventSource reconnects by itself. Answers in other formats end as incomplete. */
 static void on_gone(void *data)
 {
     struct follower *follower = data;
@@ -154,7 +154,8 @@ static void go_on(struct follower *follower, enum catchup_step step)
     }
 }
 
-/* A client that does not keep up gets the complete summary later. */
+/* Refuse the summary if the client has not read earlier data; the client gets a complete
+ * one later. */
 static bool on_summary(void *arg, const struct buf *text, bool is_last)
 {
     struct follower *follower = arg;
@@ -190,7 +191,7 @@ static int write_events(struct follower *follower, const struct store_event *eve
     return result;
 }
 
-/* End an incomplete answer. */
+/* End the answer so that the client sees it as incomplete. */
 static void give_up(struct follower *follower)
 {
     struct http_stream *stream = follower->stream;
@@ -208,15 +209,16 @@ static int take_page(struct follower *follower, const struct store_events *page,
 
     if (write_events(follower, page->list, page->n))
         return -1;
-    /* After an empty page, all events up to `asked` are of other types: none is left to
-     * send. */
+    /* An empty page means that all events up to `asked` have other types: none of them is
+     * to be sent. */
     if (page->n == 0 && follower->asked > last_id)
         last_id = follower->asked;
     *step = catchup_page(catchup, last_id, page->n);
     return 0;
 }
 
-/* Runs on a thread of the store; no other thread uses these members at the same time. */
+/* Runs on a thread of the store. The loop's thread does not use these members until
+ * on_page. */
 static int get_page(sqlite3 *db, void *arg, struct error *err)
 {
     struct follower *follower = arg;
@@ -238,7 +240,7 @@ static void on_page(void *arg, const struct error *err)
     if (!follower->stream) {
         free_when_idle(follower);
     } else if (err || take_page(follower, page, &step)) {
-        log_warn("run %s: cannot read further events: %s", follower->run,
+        log_warn("run %s: cannot send further events: %s", follower->run,
                  err ? err->text : "a stored event is malformed");
         give_up(follower);
     } else {
@@ -297,7 +299,7 @@ static void on_live(void *arg, const struct store_event *event)
     }
 }
 
-/* The server's URL as the client used it. */
+/* Write the server's URL as the client used it. */
 static void site_of(const struct api *api, const struct http_request *request,
                     char site[LINK_MAX])
 {
@@ -328,7 +330,8 @@ static struct follower *follower_create(struct api *api, struct http_request *re
              api->has_tokens ? "-H \"Authorization: Bearer $TOKEN\" " : "", site,
              follower->run);
     follower->writer = event_writer_create(options->form, run, link, post);
-    if (options->status == 201) /* the run's creator may want to stop it */
+    if (options->status ==
+        201) /* only the creator of the run gets the command that stops it */
         event_writer_say_stop(follower->writer);
     if (options->wants_samples)
         event_writer_want_samples(follower->writer);
@@ -376,7 +379,8 @@ void follow_start(struct api *api, struct http_request *request, const json_t *r
 
 /* ---- The route of a run's events ---- */
 
-/* ?after= overrides Last-Event-ID, which browsers send on reconnection. */
+/* The parameter `after` overrides the header Last-Event-ID, which browsers send when they
+ * reconnect. */
 static bool read_params(struct http_request *request, struct events_params *params)
 {
     const char *last = http_request_header(request, "Last-Event-ID");
@@ -388,8 +392,9 @@ static bool read_params(struct http_request *request, struct events_params *para
     params->after = 0;
     if (!last || params_parse_integer(last, 0, INT64_MAX, &params->after) == 0)
         return true;
-    http_reply_problem(request, 400, NULL,
-                       "Last-Event-ID must be the id of an event: a whole number");
+    http_reply_problem(
+        request, 400, NULL,
+        "the header Last-Event-ID must be the id of an event: a whole number");
     return false;
 }
 

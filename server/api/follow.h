@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* follow.h - streams a run's events to a client: the stored ones, then live ones */
+/* follow.h - streams a run's events to a client: first the stored ones, then live ones */
 #ifndef RINGBENCH_SERVER_API_FOLLOW_H
 #define RINGBENCH_SERVER_API_FOLLOW_H
 
@@ -8,16 +8,17 @@
 
 struct follow_options {
     enum event_form form;
-    int status;         /* of the answer */
-    int64_t after;      /* the last event id that the client has */
-    bool wants_samples; /* samples of rows */
-    bool wants_ranks;   /* each rank's time, in JSON */
-    bool is_bare;       /* without results */
-    bool wants_summary; /* summary events; only for endless SSE */
-    bool is_endless;    /* follow until the run ends; else stop after the stored events */
+    int status;         /* HTTP status of the answer */
+    int64_t after;      /* id of the last event that the client received */
+    bool wants_samples; /* rows include their samples */
+    bool wants_ranks;   /* rows in JSON include each rank's time */
+    bool is_bare;       /* omit the events `result` */
+    bool wants_summary; /* also send events `summary`; only for SSE with is_endless */
+    /* follow until the run ends; if false, stop after the stored events */
+    bool is_endless;
 };
 
-/* Answer the request with the run's events. run: its document, borrowed. */
+/* Answer the request with the run's events. run: the run's document */
 void follow_start(struct api *api, struct http_request *request, const json_t *run,
                   const struct follow_options *options);
 

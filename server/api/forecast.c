@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* forecast.c - predicts from a run's figures: more nodes, a training step */
+/* forecast.c - predicts, from a run's figures, the bandwidth on more nodes or the
+ * communication time of a training step */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 #include "server/api/handlers.h"
 #include "server/api/run_set.h"
 
-/* Reply with an answer that contains a verdict (taken; NULL with err). */
+/* Write an answer that contains a verdict. answer: taken; NULL with err. */
 static int reply(struct task *task, json_t *answer, struct error *err)
 {
     const json_t *verdict = json_object_get(answer, "verdict");
@@ -38,12 +39,10 @@ static int project(sqlite3 *db, struct task *task, struct error *err)
     int result;
 
     run_set_add(set, task->run_id, strlen(task->run_id));
-    result =
-        nodes > 0
-            ? run_set_read(db, task, set, err)
-            : task_refuse(
-                  task, 422, err,
-                  "the parameter nodes is missing: the number of nodes to project to");
+    result = nodes > 0 ? run_set_read(db, task, set, err)
+                       : task_refuse(task, 422, err,
+                                     "the parameter nodes is missing: set it to the "
+                                     "number of nodes to project to");
     if (result == 0)
         result = reply(task, projection_json(set->runs, (size_t)nodes), err);
     run_set_release(set);
@@ -63,10 +62,10 @@ void api_run_projection(struct http_request *request, void *arg)
     if (!task)
         return;
     if (http_request_query(request, "run")) {
-        http_reply_problem(request, 422, NULL,
-                           "there is no parameter run: a projection is made from the one "
-                           "run in the path. Measure several node counts in one run, "
-                           "with the pattern scaling");
+        http_reply_problem(
+            request, 422, NULL,
+            "there is no parameter run: a projection uses only the run in the path. "
+            "Measure several numbers of nodes in one run, with the pattern scaling");
         task_free(task);
         return;
     }
@@ -100,7 +99,7 @@ void api_budget(struct http_request *request, void *arg)
         return;
     budget = task->own = memory_zeroed(1, sizeof(*budget), "a budget");
     if (!params_read_body(request, &budget_fields, budget,
-                          "the budget request is not valid")) {
+                          "the budget cannot be calculated")) {
         task_free(task);
         return;
     }

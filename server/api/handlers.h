@@ -26,10 +26,10 @@ http_handler api_watch_add, api_watch_list, api_watch_get, api_watch_pause,
     api_suspect_list, api_suspect_clear;
 http_handler api_demo_start;
 
-/* The reason why api_demo_start would refuse, as a sentence; NULL: it would start. */
+/* The reason why api_demo_start would refuse, as a sentence; NULL if it would accept. */
 const char *api_demo_refusal(const struct api *api);
 
-/* Return whether the store accepts new data; if not, answer with 503. */
+/* Return true if the store accepts new data. If not, answer with 503 and return false. */
 bool api_can_keep(struct api *api, struct http_request *request);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* health.c - the server's health and readiness, the client's rights, and facts for
- * clients */
+/* health.c - reports health, readiness, the rights of the client's token, and facts such
+ * as the list of collectives */
 #include <string.h>
 
 #include "common/spec/collective_json.h"
@@ -45,7 +45,7 @@ void api_access(struct http_request *request, void *arg)
                             "runs needs a token with the role operator."));
 }
 
-/* ---- Facts that clients need not copy ---- */
+/* ---- Facts for clients ---- */
 
 void api_openapi(struct http_request *request, void *arg)
 {

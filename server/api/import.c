@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* import.c - turns output of other benchmarks into runs */
+/* import.c - makes runs from the output of other benchmarks */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,7 +108,8 @@ static void add_run(json_t *answer, json_t *doc)
     json_decref(doc);
 }
 
-/* Write one run for each kind of table; tables of the same kind are repeats. */
+/* Write one run for each kind of table. Tables of the same kind are repetitions of that
+ * run. */
 static int write_runs(struct task *task, const struct import *import,
                       struct imported *what, json_t *answer, struct error *err)
 {
@@ -143,7 +144,7 @@ static int write_runs(struct task *task, const struct import *import,
     return result;
 }
 
-/* The labels as an object; a new reference. */
+/* Return the labels as a JSON object; a new reference. */
 static json_t *labels_json(const struct param_texts *labels)
 {
     json_t *object = json_object();
@@ -159,7 +160,7 @@ static json_t *labels_json(const struct param_texts *labels)
     return object;
 }
 
-/* Add the runs to the task's write and answer. */
+/* Add the imported runs to the task's database write and to the answer. */
 static int make_runs(struct task *task, const struct import *import, json_t *answer,
                      struct error *err)
 {

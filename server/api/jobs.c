@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* jobs.c - requests about launchers and the jobs that they started */
+/* jobs.c - lists launchers and the jobs that they started, and stops jobs */
 #include "server/launch/jobs.h"
 
 #include "server/api/handlers.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lists.c - the API's lists: JSON, or a table */
+/* lists.c - writes lists such as runs or nodes as JSON or as a table */
 #include "server/api/lists.h"
 
 #include "common/base/json_util.h"
@@ -137,7 +137,7 @@ int lists_append(enum list list, const json_t *items, enum form form,
     return out->is_cut ? -1 : 0;
 }
 
-/* Set the column VERDICT to the answers of verdicts that are results. */
+/* Set the column VERDICT to the answers of those verdicts that state a result. */
 static void add_verdicts(const json_t *runs)
 {
     const json_t *verdict;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lists.h - the API's lists: JSON, or a table */
+/* lists.h - writes lists such as runs or nodes as JSON or as a table */
 #ifndef RINGBENCH_SERVER_API_LISTS_H
 #define RINGBENCH_SERVER_API_LISTS_H
 
@@ -27,12 +27,12 @@ enum list {
 int lists_append(enum list list, const json_t *items, enum form form,
                  struct columns_layout *layout, struct buf *out);
 
-/* Write {KEY: items, "next": cursor} as the task's answer in that format. If there is a
- * next page, add a Link header. -1 with err when the list is too long. */
+/* Write {KEY: items, "next": cursor} as the task's answer in the given format. If there
+ * is a next page, add a Link header. -1 with err when the list is too long. */
 int lists_write(struct task *task, enum list list, const json_t *document,
                 const struct params_format *format, struct error *err);
 
-/* Answer with the document (taken). */
+/* Answer the request with the document (taken) in the given format. */
 void lists_reply(struct http_request *request, enum list list,
                  const struct params_format *format, json_t *document);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* live_summary.c - the summary of a run while clients follow it */
+/* live_summary.c - sends a run's summary to the clients that follow the run */
 #include "server/api/live_summary.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@
 #include "server/summary/summary_json.h"
 
 #define INTERVAL_MS 500
-#define REST_FACTOR 9 /* rest 9 times as long as a summary took */
+#define REST_FACTOR 9 /* wait 9 times as long as the last summary took */
 #define TEXT_MAX ((size_t)256 << 20)
 
 struct summary_listener {
@@ -28,7 +28,7 @@ struct summary_listener {
     struct live_summary *live;
     live_summary_text *take;
     void *arg;
-    bool has_all; /* received everything up to the latest summary */
+    bool has_all; /* received all summaries up to the latest */
 };
 
 struct live_summary {
@@ -38,14 +38,14 @@ struct live_summary {
     LIST_HEAD(, summary_listener) listeners;
     struct scheduler_watch *watch;
     uv_timer_t timer;
-    int64_t next_ns;  /* earliest start of the next summary */
-    int64_t since;    /* last event in the latest summary */
+    int64_t next_ns;  /* earliest start of the next summary, on the monotonic clock */
+    int64_t since;    /* id of the last event in the latest summary */
     bool is_over;     /* the run has ended, and everything is stored */
-    bool has_changed; /* since the latest summary began */
-    /* a thread of the store makes a summary and uses the members below */
+    bool has_changed; /* an event or listener came after the latest summary began */
+    /* While set, a thread of the store makes a summary and uses the members below. */
     bool is_busy;
 
-    json_t *doc; /* the run's, from the scheduler; NULL: read the store */
+    json_t *doc; /* the run's document from the scheduler; NULL: read it from the store */
     bool wants_all, wants_changes, is_last;
     struct buf all, changes;
     int64_t last_event, began_ns;
@@ -103,7 +103,8 @@ static void rest(struct live_summary *live, int64_t took_ns)
 
 /* ---- On the store's thread ---- */
 
-/* The combinations with changed series or figures, as in a summary's answer. */
+/* Return the combinations whose series or figures changed after event `since`, in the
+ * form of a summary's answer. A new reference. */
 static json_t *combinations_of(const struct summary *summary, int64_t since,
                                const json_t *doc)
 {
@@ -127,7 +128,8 @@ static json_t *combinations_of(const struct summary *summary, int64_t since,
     return some;
 }
 
-/* An event's data must be one line. JSON has line breaks only outside strings. */
+/* The data of a Server-Sent Event must be one line. JSON contains line breaks only
+ * between values, so a space can replace each. */
 static void join_lines(struct buf *text, size_t from)
 {
     for (size_t i = from; i < text->len; i++)
@@ -182,15 +184,16 @@ static int make(sqlite3 *db, void *arg, struct error *err)
     if (live->wants_changes)
         result |= put_text(live, summary, live->since, &live->changes);
     summary_destroy(summary);
-    json_decref(live->doc); /* too slow for the loop */
+    /* freed here, because freeing a large document would block the loop */
+    json_decref(live->doc);
     live->doc = NULL;
     return result ? error_set(err, ERROR_LIMIT, "the summary is too long") : 0;
 }
 
 /* ---- On the loop ---- */
 
-/* Every listener gets the last summary in full: it may keep other points of a long series
- * than earlier summaries did. */
+/* Send the last summary in full to every listener: it may contain other points of a long
+ * series than earlier summaries. */
 static void tell(struct live_summary *live, bool is_failed)
 {
     struct summary_listener *listener = LIST_FIRST(&live->listeners), *next;
@@ -198,7 +201,7 @@ static void tell(struct live_summary *live, bool is_failed)
     for (; listener; listener = next) {
         bool wants_all = live->is_last || !listener->has_all;
         const struct buf *text = wants_all ? &live->all : &live->changes;
-        /* A listener that joined meanwhile waits for the next summary. */
+        /* A listener that joined while the summary was made waits for the next one. */
         bool is_made = !is_failed && text->len > 0;
 
         next = LIST_NEXT(listener, entry);

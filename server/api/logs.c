@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* logs.c - the output of a run's workers */
+/* logs.c - answers requests for the output of a run's workers */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,10 +10,11 @@
 #include "server/api/handlers.h"
 #include "server/api/task.h"
 
-#define LINES_BYTES_MAX ((size_t)64 << 20) /* a page is 1 MiB plus an entry */
+/* the store limits a page to 1 MiB plus one entry */
+#define LINES_BYTES_MAX ((size_t)64 << 20)
 
-/* Output need not be UTF-8, but JSON must be: if it is not, non-ASCII bytes become
- * question marks. */
+/* Workers may print bytes that are not UTF-8, which JSON cannot contain. In such a text,
+ * replace all non-ASCII bytes by question marks. */
 static json_t *log_text(const char *text, size_t len)
 {
     json_t *value = json_stringn(text, len);
@@ -29,7 +30,7 @@ static json_t *log_text(const char *text, size_t len)
     return value;
 }
 
-/* Append the entry as a member of an array. */
+/* Append the entry as an element of a JSON array. */
 static int put_json(const struct store_log *log, struct buf *out)
 {
     char time[CLOCK_TEXT_MAX];
@@ -45,8 +46,8 @@ static int put_json(const struct store_log *log, struct buf *out)
     return result;
 }
 
-/* Append each line of the entry, prefixed with its case, rank and stream unless only one
- * rank is requested. */
+/* Append each line of the entry. Prefix it with case, rank and stream unless the request
+ * selects one rank. */
 static int put_lines(const struct store_log *log, bool is_one_rank, struct buf *out)
 {
     const char *text = log->text, *end = text + log->len;
@@ -75,7 +76,7 @@ static int put_rank(const struct store_log *log, struct buf *out)
     return put_lines(log, true, out);
 }
 
-/* Fail if the run has no such rank or case and cannot get one. */
+/* Fail if the requested rank or case is beyond the run's last one. */
 static int check_exists(struct task *task, struct error *err)
 {
     const struct logs_params *params = &task->params.logs;
@@ -83,10 +84,12 @@ static int check_exists(struct task *task, struct error *err)
     long long cases = (long long)json_array_size(json_object_get(task->run, "cases"));
 
     if (ranks > 0 && params->rank >= ranks)
-        return task_refuse(task, 400, err, "the run has no rank %lld: the last is %lld",
+        return task_refuse(task, 400, err,
+                           "the run has no rank %lld: its last rank is %lld",
                            (long long)params->rank, ranks - 1);
     if (cases > 0 && params->case_no >= cases)
-        return task_refuse(task, 400, err, "the run has no case %lld: the last is %lld",
+        return task_refuse(task, 400, err,
+                           "the run has no case %lld: its last case is %lld",
                            (long long)params->case_no, cases - 1);
     return 0;
 }

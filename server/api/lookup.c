@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lookup.c - a run's document, from the scheduler's memory or from the store */
+/* lookup.c - finds a run's document in the scheduler's memory or in the store */
 #include "server/api/lookup.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@
 struct lookup {
     struct parked *parked;
     lookup_found *found;
-    json_t *run; /* from memory; replaced by the stored one if NULL */
+    json_t *run; /* the scheduler's document; NULL: read_run() reads it from the store */
     char id[64];
 };
 
@@ -34,7 +34,7 @@ static void on_found(void *arg, const struct error *err)
     free(lookup);
 }
 
-/* On a thread of the store. */
+/* Runs on a thread of the store. */
 static int read_run(sqlite3 *db, void *arg, struct error *err)
 {
     struct lookup *lookup = arg;

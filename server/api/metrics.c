@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* metrics.c - counters and gauges in Prometheus' text format, base units */
+/* metrics.c - writes counters and gauges in Prometheus' text format, in base units */
 #include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ static void sample(struct buf *out, const char *name, const char *label,
     buf_printf(out, "%s{%s=\"%s\"} %.15g\n", name, label, label_value, value);
 }
 
-/* The samples of a histogram; label: NULL, or NAME="VALUE". */
+/* Append the samples of a histogram. label: NULL, or NAME="VALUE". */
 static void put_histogram(struct buf *out, const char *name, const char *label,
                           const struct histogram *histogram, histogram_bounds bounds)
 {
@@ -69,7 +69,7 @@ static void put_commands(const struct api *api, struct buf *out)
     size_t i;
 
     family(out, "ringbench_launcher_commands", "gauge",
-           "Running commands of a launcher.");
+           "Commands of launchers that are running.");
     json_array_foreach (launchers, i, launcher)
         sample(out, "ringbench_launcher_commands", "launcher",
                json_get_str(launcher, "name", ""),
@@ -104,7 +104,8 @@ static void put_runs(const struct api *api, struct buf *out)
     single(out, "ringbench_results_total", "counter", "Stored result rows.",
            (double)c.results);
     single(out, "ringbench_event_batches_refused_total", "counter",
-           "Refused batches of events.", (double)c.refused_batches);
+           "Batches of agents' events that the server refused.",
+           (double)c.refused_batches);
     family(out, "ringbench_run_wait_seconds", "histogram",
            "Time from a run's request until it had nodes.");
     put_histogram(out, "ringbench_run_wait_seconds", NULL, &c.waited, histogram_slow);
@@ -132,7 +133,7 @@ static void put_store(const struct api *api, struct buf *out)
                   histogram_quick);
 }
 
-/* A label with its value escaped for the format. */
+/* Append a label and escape its value as the format requires. */
 static void put_label(struct buf *out, const char *name, const char *value)
 {
     buf_printf(out, "%s=\"", name);
@@ -152,7 +153,8 @@ static void put_check_labels(struct buf *out, const char *name, const json_t *ch
     put_label(out, "check", json_get_str(check, "check", ""));
 }
 
-/* For each check, the sample of its last answer is 1, those of other answers 0. */
+/* Append a sample for each check and answer: 1 for the check's last answer, 0 for the
+ * others. */
 static void put_checks(const struct api *api, struct buf *out)
 {
     static const enum verdict_answer answers[] = {VERDICT_PASS, VERDICT_FAIL,
@@ -162,7 +164,7 @@ static void put_checks(const struct api *api, struct buf *out)
     size_t i;
 
     family(out, "ringbench_check", "gauge",
-           "1 for the last answer of the named runs' check, else 0.");
+           "1 for the last answer of a check on runs with this name, else 0.");
     json_array_foreach (checks, i, check) {
         for (size_t k = 0; k < sizeof(answers) / sizeof(answers[0]); k++) {
             const char *answer = verdict_answer_name(answers[k]);
@@ -173,23 +175,25 @@ static void put_checks(const struct api *api, struct buf *out)
         }
     }
     family(out, "ringbench_check_time_seconds", "gauge",
-           "Time of that answer, in seconds since 1970.");
+           "Time of the check's last answer, in seconds since 1970.");
     json_array_foreach (checks, i, check) {
         put_check_labels(out, "ringbench_check_time_seconds", check);
         buf_printf(out, "} %.3f\n", json_get_num(check, "time_ms", 0.0) / 1e3);
     }
 }
 
-/* Names of bands' figures, and their factors to base units. */
+/* The figures of bands, and their factors to base units. */
 static const struct {
     const char *name, *help;
     double factor;
     bool is_time;
 } figures[] = {
     {"ringbench_run_busbw_bytes_per_second",
-     "Bus bandwidth of the last run with that name: its level in a band.", 1e9, false},
+     "Typical bus bandwidth in a band of sizes, from the last run with this name.", 1e9,
+     false},
     {"ringbench_run_time_seconds",
-     "Time of a call in the last run with that name: its level in a band.", 1e-6, true},
+     "Typical time of a call in a band of sizes, from the last run with this name.", 1e-6,
+     true},
 };
 
 static void put_figures(const struct api *api, struct buf *out)
@@ -226,7 +230,7 @@ static void put_figures(const struct api *api, struct buf *out)
 
 /* ---- Watches ---- */
 
-#define WATCH_NODES_MAX 1000 /* of all watches; each has up to five samples */
+#define WATCH_NODES_MAX 1000 /* total of all watches; a node gives up to five samples */
 
 static void put_watch_labels(struct buf *out, const char *name, const json_t *watch,
                              const json_t *node)
@@ -237,7 +241,8 @@ static void put_watch_labels(struct buf *out, const char *name, const json_t *wa
     put_label(out, "node", json_get_str(node, "name", ""));
 }
 
-/* The node's level in base units, and the interval in which an unchanged level falls. */
+/* Append the node's level in base units, and the interval in which the level counts as
+ * unchanged. */
 static void put_level(struct buf *out, const json_t *watch, const json_t *node)
 {
     static const char *const values[] = {"level", "low", "high"};
@@ -276,7 +281,8 @@ static const struct {
     void (*put)(struct buf *out, const json_t *watch, const json_t *node);
 } watch_families[] = {
     {"ringbench_watch_level",
-     "Level of the node's last run of a watch, and the interval of an unchanged level.",
+     "Level in the node's last run of a watch, and the interval (low, high) in which it "
+     "counts as unchanged.",
      put_level},
     {"ringbench_watch_measured_time_seconds",
      "Time of the watch's last measurement of the node, in seconds since 1970.",
@@ -285,7 +291,8 @@ static const struct {
      put_stale},
 };
 
-/* Documents of watches with their nodes, until WATCH_NODES_MAX nodes are reached. */
+/* Return documents of watches including their nodes, until WATCH_NODES_MAX nodes are
+ * reached; a new reference. */
 static json_t *whole_watches(const struct api *api, const json_t *list)
 {
     json_t *whole = json_array(), *watch;
@@ -312,7 +319,7 @@ static void put_watch_totals(struct buf *out, const json_t *watches)
         n_stale += json_get_int(json_object_get(watch, "coverage"), "stale", 0);
     }
     family(out, "ringbench_watch_nodes", "gauge",
-           "Nodes of watches, once for each watch.");
+           "Nodes of watches. A node of several watches counts once for each.");
     sample(out, "ringbench_watch_nodes", "state", "measured",
            (double)(n_nodes - n_stale));
     sample(out, "ringbench_watch_nodes", "state", "stale", (double)n_stale);
@@ -335,9 +342,9 @@ static void put_watches(const struct api *api, struct buf *out)
     }
     json_decref(watches);
     json_decref(list);
-    single(out, "ringbench_suspects", "gauge", "Number of suspects.",
+    single(out, "ringbench_suspects", "gauge", "Nodes that are suspects.",
            (double)json_array_size(suspects));
-    family(out, "ringbench_suspect", "gauge", "1 for each suspect.");
+    family(out, "ringbench_suspect", "gauge", "1 for each node that is a suspect.");
     json_array_foreach (suspects, i, node) {
         buf_append_str(out, "ringbench_suspect{");
         put_label(out, "node", json_get_str(node, "node", ""));
@@ -376,11 +383,12 @@ static void put_http(const struct api *api, struct buf *out)
     single(out, "ringbench_http_unread_bytes", "gauge",
            "Bytes of answers that clients have not read yet.", (double)c.unread_bytes);
     single(out, "ringbench_http_dropped_clients_total", "counter",
-           "Slow readers dropped at the limit of unread bytes.", (double)c.dropped);
+           "Clients disconnected because too many bytes of their answer were unread.",
+           (double)c.dropped);
     single(out, "ringbench_http_streams", "gauge", "Open streams.", (double)c.streams);
 }
 
-/* A gauge with a sample for the cases' stores and one for the standing store. */
+/* Append a gauge with one sample for all cases' stores and one for the standing store. */
 static void put_usage(struct buf *out, const char *name, const char *help, size_t cases,
                       size_t standing)
 {
@@ -404,7 +412,7 @@ static void put_rendezvous(const struct api *api, struct buf *out)
     put_usage(out, "ringbench_rendezvous_bytes", "Memory of rendezvous stores.",
               c.cases.bytes, c.standing.bytes);
     put_usage(out, "ringbench_rendezvous_parked_waits",
-              "Clients that wait for a missing key.", c.cases.parked_waits,
+              "Clients that wait for a key to be set.", c.cases.parked_waits,
               c.standing.parked_waits);
     single(out, "ringbench_rendezvous_expired_keys_total", "counter",
            "Expired keys of the standing store.", (double)c.expired_keys);
@@ -434,8 +442,8 @@ static double resident_bytes(void)
     return field ? strtod(field, NULL) * (double)sysconf(_SC_PAGESIZE) : 0.0;
 }
 
-/* Since Linux 6.2, the folder's size is the number of descriptors. Counting ten thousand
- * takes the loop 10 ms. */
+/* Since Linux 6.2, the size of /proc/self/fd is the number of descriptors. Counting ten
+ * thousand entries would block the loop for 10 ms. */
 static double open_descriptors(void)
 {
     const struct dirent *entry;
@@ -451,7 +459,8 @@ static double open_descriptors(void)
     while ((entry = readdir(dir)))
         count += entry->d_name[0] != '.';
     closedir(dir);
-    return count ? (double)(count - 1) : 0.0; /* one is the directory itself */
+    return count ? (double)(count - 1)
+                 : 0.0; /* minus the descriptor of the directory itself */
 }
 
 static double seconds(const struct timeval *time)
@@ -464,10 +473,11 @@ static void put_process(const struct api *api, struct buf *out)
     struct rusage usage;
     struct rlimit limit;
 
-    family(out, "ringbench_build_info", "gauge", "The version, as a label.");
+    family(out, "ringbench_build_info", "gauge",
+           "Always 1; the label contains the version.");
     sample(out, "ringbench_build_info", "version", RINGBENCH_VERSION, 1.0);
     single(out, "process_start_time_seconds", "gauge",
-           "When the server started, in seconds since 1970.",
+           "Start time of the server, in seconds since 1970.",
            (double)api->started_ms / 1e3);
     if (!getrusage(RUSAGE_SELF, &usage))
         single(out, "process_cpu_seconds_total", "counter",

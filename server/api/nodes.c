@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nodes.c - requests about nodes, rendezvous stores and programs */
+/* nodes.c - answers requests about nodes, rendezvous stores and programs */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +16,9 @@
 #include "server/nodes/programs.h"
 #include "server/render/verdict_text.h"
 
-/* ---- The list of nodes, in steps ---- */
+/* ---- The list of nodes, page by page ---- */
 
-#define PAGE_BYTES ((size_t)128 << 10) /* takes about a millisecond */
+#define PAGE_BYTES ((size_t)128 << 10) /* making a page takes about a millisecond */
 
 struct node_pages {
     const struct api *api;
@@ -89,7 +89,7 @@ static void on_drained(void *data)
     free(pages);
 }
 
-/* Send these nodes (taken) first, then the others page by page. */
+/* Send `nodes` (taken) as the first page, then the other pages. */
 static void stream_pages(struct http_request *request, const struct node_pages *form,
                          json_t *nodes)
 {
@@ -180,7 +180,8 @@ static int judge_nodes(sqlite3 *db, struct task *task, struct error *err)
     return result ? task_too_large(err) : 0;
 }
 
-/* Check one node against all live ones, or without a name all of them. */
+/* Compare one node with all live nodes; if the path contains no node, check all of
+ * them. */
 void api_preflight(struct http_request *request, void *arg)
 {
     const struct api *api = arg;

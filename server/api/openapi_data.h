@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* openapi_data.h - openapi.json as bytes; the build makes the .c file from it */
+/* openapi_data.h - openapi.json as bytes. The build generates openapi_data.c. */
 #ifndef RINGBENCH_SERVER_API_OPENAPI_DATA_H
 #define RINGBENCH_SERVER_API_OPENAPI_DATA_H
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* openapi_make.c - part of the build: completes openapi.json: openapi_make IN TEXTS OUT
+/* openapi_make.c - completes openapi.json during the build: openapi_make IN TEXTS OUT
  *
- * Tables add the run spec's fields and thresholds, rows and figures, parameters of
- * routes, sentences of verdicts, and standard errors. Each operation lists its standard
- * errors as "errors". Schemas have a short notation (openapi_schema.h). Bodies use media
- * types as keys: "json", "text". TEXTS is described in openapi_texts.h. */
+ * Tables of the program supply the run spec's fields and thresholds, rows and figures,
+ * parameters of routes, sentences of verdicts, and standard errors. In IN, an operation
+ * lists its standard errors as "errors", schemas may use a short notation
+ * (openapi_schema.h), and bodies use short media types as keys: "json", "text". TEXTS is
+ * described in openapi_texts.h. */
 #include <ctype.h>
 #include <jansson.h>
 #include <stdbool.h>
@@ -23,7 +24,8 @@
 
 /* ---- Rows and figures ---- */
 
-/* The names in one of the lists of GET /api/v1/collectives. */
+/* Return the names in a list of GET /api/v1/collectives, such as "dtypes"; a new
+ * reference. */
 static json_t *names_of(const char *list)
 {
     json_t *all = collective_json(), *names = json_array(), *item;
@@ -91,7 +93,8 @@ static json_t *schema_of(const struct row_field *field)
     return schema;
 }
 
-/* Set the schema's properties (uses in `any`) and its required ones (uses in `each`). */
+/* Set the schema's properties to the row's fields whose uses intersect `any`. Fields
+ * whose uses intersect `each` are required. */
 static void complete(json_t *schema, unsigned any, unsigned each)
 {
     json_t *properties = json_object(), *required = json_array();
@@ -149,7 +152,7 @@ static json_t *integers_of(int64_t least, int64_t most)
     return schema;
 }
 
-/* Whole numbers as integers: 10000, not 10000.0. */
+/* Return whole numbers as JSON integers: 10000, not 10000.0. */
 static json_t *real_of(double value)
 {
     return value == (double)(long)value ? json_integer((json_int_t)value)
@@ -166,7 +169,7 @@ static json_t *list_of(const struct spec_field *field)
     return schema;
 }
 
-/* The schema of a field as far as its table entry defines it; a new reference. */
+/* Return the part of a field's schema that its table entry defines; a new reference. */
 static json_t *facts_of(const struct spec_field *field)
 {
     if (field->kind == &spec_integer)
@@ -189,7 +192,7 @@ static json_t *facts_of(const struct spec_field *field)
     return json_object();
 }
 
-/* The schema itself, or the member of its "oneOf", that contains "fields". */
+/* Return the schema, or the alternative of its "oneOf", that contains "fields". */
 static json_t *place_of_fields(json_t *schema)
 {
     json_t *choices = json_object_get(schema, "oneOf"), *choice;
@@ -201,7 +204,8 @@ static json_t *place_of_fields(json_t *schema)
     return schema;
 }
 
-/* Turn "fields" into properties, and add those of the table. */
+/* Replace "fields" by properties: each field of the table, completed by its entry in
+ * "fields". */
 static void complete_fields(json_t *schema, const struct spec_fields *fields)
 {
     json_t *said = json_incref(json_object_get(schema, "fields"));
@@ -237,7 +241,8 @@ static void complete_fields(json_t *schema, const struct spec_fields *fields)
     json_decref(required);
 }
 
-/* The first rule of "allOf": a program excludes the fields of a measurement. */
+/* Complete the first rule of "allOf": a spec with a program must not contain the fields
+ * of a measurement. */
 static void complete_program_rule(json_t *spec)
 {
     json_t *rule = json_array_get(json_object_get(spec, "allOf"), 0);
@@ -250,7 +255,7 @@ static void complete_program_rule(json_t *spec)
     json_object_set_new(json_object_get(rule, "then"), "properties", refused);
 }
 
-/* Require the members that the effective spec of this body contains. */
+/* Require all members of the effective spec that the body `text` results in. */
 static void complete_effective(json_t *schema, const char *text)
 {
     json_t *body = json_loads(text, 0, NULL), *effective, *value;
@@ -331,14 +336,14 @@ static void add_path_params(json_t *list, const char *path)
     } known[] = {
         {"/api/v1/runs/", "id", "the run's id", "06cw1x2k3m4n"},
         {"/api/v1/runs/", "name", "a node of the run", "node-1"},
-        {"/api/v1/runs/", "digest", "the digest in the list of artifacts",
+        {"/api/v1/runs/", "digest", "the text's digest from the list of artifacts",
          "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"},
         {"/api/v1/baselines/", "id", "the baseline's id", "1ngh7czw3bqh"},
         {"/api/v1/jobs/", "id", "the job's id", "1ngc13d9jrqf"},
         {"/api/v1/watches/", "id", "the watch's id", "1ngh7cz7692r"},
         {"/api/v1/nodes/", "name", "the node's name", "node-1"},
         {"/api/v1/suspects/", "name", "the node's name", "node-1"},
-        {"/api/v1/agents/", "agent", "the id in the registration's answer",
+        {"/api/v1/agents/", "agent", "the agent's id from the answer to its registration",
          "a-1ngh7cz0k2d4"},
     };
 
@@ -410,22 +415,24 @@ static json_t *params_of(const struct route_params *route, const char *path,
 static const struct {
     const char *status, *name, *description;
 } errors[] = {
-    {"400", "BadRequest", "The request is malformed; the detail names the error"},
-    {"401", "Unauthorized", "No valid bearer token"},
-    {"403", "Forbidden", "The token's role, the Host or the Origin does not allow it"},
+    {"400", "BadRequest", "The request is malformed; `detail` describes the error"},
+    {"401", "Unauthorized", "The request contains no valid bearer token"},
+    {"403", "Forbidden",
+     "The token's role, the Host or the Origin does not allow the request"},
     {"404", "NotFound", "Not found"},
     {"406", "NotAcceptable",
-     "The Accept header allows no available format; the detail lists them"},
-    {"409", "Conflict", "The resource's state does not allow this"},
-    {"413", "TooLarge", "The body is too large, in bytes or in JSON values"},
-    {"422", "Unprocessable", "Well-formed but invalid; errors name the fields"},
-    {"503", "Unavailable", "Unavailable; try again later"},
+     "The Accept header allows none of the available formats, which `detail` lists"},
+    {"409", "Conflict", "The resource's state does not allow the request"},
+    {"413", "TooLarge", "The body contains too many bytes or JSON values"},
+    {"422", "Unprocessable",
+     "The request is well-formed but invalid; `errors` lists the invalid fields"},
+    {"503", "Unavailable", "The resource is unavailable at the moment; try again later"},
     {"default", "Other", "Any other error"},
 };
 
 #define ERRORS (sizeof(errors) / sizeof(errors[0]))
 
-/* Replace keys that are media types by "content". */
+/* Replace keys that are short media types by "content". */
 static void complete_content(json_t *body)
 {
     static const char *const types[][2] = {
@@ -456,7 +463,7 @@ static void complete_content(json_t *body)
     json_decref(content);
 }
 
-/* A format of the route that the response does not describe is a text. */
+/* Describe each format of the route that the response lacks as a string. */
 static void add_formats(const struct route_params *route, json_t *responses)
 {
     json_t *body = json_object_get(responses, "200");
@@ -468,8 +475,8 @@ static void add_formats(const struct route_params *route, json_t *responses)
             json_object_set_new(body, route->formats[i].name, json_string("string"));
 }
 
-/* Every operation lists the error "default". Operations that need a token also list 401
- * and 403. */
+/* True if the operation lists the error. Every operation lists "default". Operations that
+ * need a token also list 401 and 403. */
 static bool has_error(const json_t *operation, const json_t *listed, size_t error)
 {
     int status = atoi(errors[error].status);
@@ -575,7 +582,9 @@ static json_t *templates_of(enum verdict_kind kind)
     json_t *out = json_array();
 
     for (int i = 0; i < MESSAGES; i++) {
-        bool is_told = messages[i].kind != kind; /* answers may share a text */
+        bool is_told =
+            messages[i].kind !=
+            kind; /* skip this message: other kind, or same text as an earlier one */
 
         for (int k = 0; k < i && !is_told; k++)
             is_told = strcmp(messages[k].text, messages[i].text) == 0;
@@ -598,8 +607,9 @@ static json_t *answers_of(enum verdict_kind kind)
 
 static const char quiet[] = "boolean: true if the answer needs no attention";
 
-/* The schema "KINDVerdict". Its evidence is the source's "KINDEvidence", if there is one.
- * `x-templates` lists the sentences' templates (server/finding/template.h). */
+/* Return the schema "KINDVerdict". Its evidence is the schema "KINDEvidence" if
+ * openapi.json contains one. `x-templates` lists the templates of the sentences
+ * (server/finding/template.h). */
 static json_t *verdict_schema(enum verdict_kind kind, const char *evidence)
 {
     return json_pack("{s:s, s:{s:{s:s}, s:{s:s, s:o}, s:{s:s, s:o}, s:s, s:s, s:s}}",

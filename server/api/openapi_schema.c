@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* openapi_schema.c - part of the build: the short notation of schemas in openapi.json */
+/* openapi_schema.c - expands the short notation of schemas in openapi.json during the
+ * build */
 #include "server/api/openapi_schema.h"
 
 #include <ctype.h>
@@ -20,7 +21,7 @@ static json_t *number_of(const char *text)
     return json_loads(text, JSON_DECODE_ANY, NULL);
 }
 
-/* "MIN..MAX" or "MIN..". */
+/* Set minimum and maximum from a text "MIN..MAX" or "MIN..". */
 static void set_range(json_t *schema, char *range)
 {
     char *dots = strstr(range, "..");
@@ -42,7 +43,7 @@ static json_t *enum_of(char *words)
 
 static json_t *schema_of_type(char *type);
 
-/* [TYPE] or {TYPE}. */
+/* Return the schema of a text "[TYPE]" or "{TYPE}"; a new reference. */
 static json_t *container_of(char *type)
 {
     bool is_array = *type == '[';
@@ -96,7 +97,7 @@ static json_t *schema_of_type(char *type)
     return or_null(plain_schema(type));
 }
 
-/* "TYPE: description"; TYPE may be empty. */
+/* Return the schema of a text "TYPE: description"; TYPE may be empty. A new reference. */
 static json_t *schema_of_text(const char *text)
 {
     const char *colon = strstr(text, ": ");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* openapi_texts.c - part of the build: descriptions and examples of openapi.json */
+/* openapi_texts.c - adds descriptions and examples to openapi.json during the build */
 #include "server/api/openapi_texts.h"
 
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 struct descriptions {
     const json_t *document;
     const json_t *fields;
-    json_t *used;       /* names of used fields */
+    json_t *used;       /* the names whose descriptions were used */
     const char *schema; /* name of the current schema, or "" */
 };
 
@@ -110,7 +110,7 @@ static json_t *example_place(json_t *body, const json_t *example)
                                            : NULL;
 }
 
-/* The first successful response with content. */
+/* Return the first successful response with content; borrowed. */
 static json_t *success_of(json_t *operation)
 {
     const char *status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* param.h - a query parameter as an entry of a table, from which params.c reads a request
- * and openapi_make.c describes the API */
+/* param.h - defines a query parameter as a table entry. params.c reads requests by these
+ * tables, and openapi_make.c describes the API from them. */
 #ifndef RINGBENCH_SERVER_API_PARAM_H
 #define RINGBENCH_SERVER_API_PARAM_H
 
@@ -18,9 +18,9 @@ enum param_kind {
     PARAM_TEXT,    /* const char *, NULL if absent */
     PARAM_LINE,    /* const char *, 1 to max bytes without line breaks; required */
     PARAM_TIME,    /* int64_t, milliseconds; 0 if absent */
-    /* Repeatable, at most max times, a struct param_texts. With max 0, the handler reads
-     * the values itself. */
-    PARAM_TEXTS, /* of `choices`, if set */
+    /* The parameter may repeat, at most `max` times; the value is a struct param_texts.
+     * If max is 0, the handler reads the values itself. */
+    PARAM_TEXTS, /* each one of `choices`, if set */
     PARAM_LABELS /* KEY=VALUE */
 };
 
@@ -35,18 +35,20 @@ struct param {
     const char *name;
     const char *help; /* or NULL */
     enum param_kind kind;
-    size_t offset; /* of the value in the handler's struct */
+    size_t offset; /* position of the value in the handler's struct */
     int64_t min, max;
-    int64_t absent; /* value of an absent integer or choice without default */
+    /* value if the parameter is absent; for an integer or choice without default */
+    int64_t absent;
     double least, most;
-    const char *usual;          /* default, as in a request; NULL: none */
+    const char *usual;          /* default, written as in a request; NULL: none */
     const char *const *choices; /* ends with NULL */
     const struct spec_names *names;
-    const char *schema; /* schema of a text; NULL: any */
-    bool is_required;   /* for openapi.json; the handler checks it */
+    const char *schema; /* name of the schema of a text; NULL: any text */
+    /* shown in openapi.json; the handler checks that the parameter is given */
+    bool is_required;
 };
 
-/* A format of a resource. */
+/* A format in which a resource is available. */
 struct params_format {
     const char *name; /* as in ?format= */
     const char *type; /* media type, as in Accept */
@@ -54,11 +56,11 @@ struct params_format {
 };
 
 struct route_params {
-    const char *method, *pattern;        /* as in the table of routes */
-    const char *type;                    /* the answer's only media type, or: */
-    const struct params_format *formats; /* ends with a NULL name */
+    const char *method, *pattern; /* as in the table api_routes() */
+    const char *type; /* the answer's only media type; NULL if `formats` is set */
+    const struct params_format *formats; /* the answer's formats; ends with a NULL name */
     const char *format_help;             /* or NULL */
-    size_t format_offset;                /* of a const struct params_format * */
+    size_t format_offset; /* position of the handler's const struct params_format * */
     const struct param *list;
     size_t n;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* params.c - query parameters and the choice of a format */
+/* params.c - reads query parameters and the body, and chooses the format of the answer */
 #include "server/api/params.h"
 
 #include <ctype.h>
@@ -19,7 +19,7 @@ int params_parse_integer(const char *text, int64_t min, int64_t max, int64_t *va
     long long number;
     char *end;
 
-    /* strtoll accepts spaces and a plus sign. */
+    /* Check the first character, because strtoll also accepts spaces and a plus sign. */
     if (!isdigit((unsigned char)*text) && *text != '-')
         return -1;
     errno = 0;
@@ -76,8 +76,8 @@ static bool read_flag(struct http_request *request, const struct param *param,
     return refuse(request, 400, param, "0 or 1");
 }
 
-/* The index of the text among the parameter's words. -1 if it is none of them; must_be
- * then lists them. */
+/* Return the text's index among the parameter's words. If the text is none of them,
+ * return -1 and list all words in must_be. */
 static int find_word(const struct param *param, const char *text, struct buf *must_be)
 {
     const char *word;
@@ -143,7 +143,7 @@ static bool read_time(struct http_request *request, const struct param *param,
     *ms = len > 0 && text[len - 1] == 'Z' ? clock_parse_ms(text) : 0;
     if (!text || *ms > 0)
         return true;
-    return refuse(request, 422, param, "a time as 2026-01-31T23:59:59.000Z");
+    return refuse(request, 422, param, "a time in UTC such as 2026-01-31T23:59:59.000Z");
 }
 
 struct texts_reading {

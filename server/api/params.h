@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* params.h - query parameters, the body and the format of an answer. Functions that get a
- * request return false or NULL after answering it with a problem document. */
+/* params.h - reads query parameters and the body, and chooses the format of the answer.
+ * When a function that takes a request returns false or NULL, it has answered the request
+ * with a problem document. */
 #ifndef RINGBENCH_SERVER_API_PARAMS_H
 #define RINGBENCH_SERVER_API_PARAMS_H
 
@@ -16,34 +17,35 @@
 /* True if a text has 1 to max bytes and no control characters. */
 bool params_is_line(const char *text, size_t max);
 
-/* Parse a decimal integer within min..max; -1 if it is none. */
+/* Parse a decimal integer from min to max. Returns -1 if the text is anything else. */
 int params_parse_integer(const char *text, int64_t min, int64_t max, int64_t *value);
 
-/* Read a route's parameters into the zeroed struct of its handler. route NULL: the answer
- * is JSON, without parameters. A bad number or flag is answered 400, another bad value
- * 422. */
+/* Read a route's parameters into its handler's zeroed struct. If route is NULL, there are
+ * no parameters and the answer is JSON. An invalid number or flag is answered with 400,
+ * any other invalid value with 422. */
 bool params_read(struct http_request *request, const struct route_params *route,
                  void *into);
 
-/* The values as an object by parameter name. A choice is its number; an absent text is
- * null. A new reference; NULL if a text is not UTF-8. */
+/* Return the values as a JSON object by parameter name, a new reference. A choice is its
+ * index, and an absent text is null. NULL if a text is not UTF-8. */
 json_t *params_json(const struct route_params *route, const void *values);
 
-/* Return the body as JSON, a new reference; or answer with 400 and return NULL. */
+/* Return the body as JSON, a new reference. If the body is not JSON, answer with 400 and
+ * return NULL. */
 json_t *params_body(struct http_request *request);
 
-/* Read the body into a struct by its table of fields. On errors answer with 400, or with
- * 422, `refusal` and each wrong field, and return false. */
+/* Read the body into a struct by a table of fields. On errors return false after an
+ * answer: 400, or 422 with the text `refusal` and all invalid fields. */
 bool params_read_body(struct http_request *request, const struct spec_fields *fields,
                       void *into, const char *refusal);
 
-/* Choose a format by ?format=, else by Accept, else the first. If ?format= is unknown,
- * answer with 422; if Accept excludes all, with 406; and return NULL. The table ends with
- * a NULL name. */
+/* Choose a format by the parameter `format`, or by the header Accept, or take the first.
+ * Return NULL after an answer: 422 if `format` is unknown, 406 if Accept excludes all
+ * formats. The table ends with a NULL name. */
 const struct params_format *params_format(struct http_request *request,
                                           const struct params_format *formats);
 
-/* Answer with text (UTF-8) in a format of the table. */
+/* Answer with a text (UTF-8) in the given format. */
 void params_reply(struct http_request *request, int status,
                   const struct params_format *format, const struct buf *out);
 
@@ -53,7 +55,7 @@ bool params_type(struct http_request *request, const char *type);
 
 #define PARAMS_TYPE_MAX 64
 
-/* The Content-Type of an answer in that format. */
+/* Write the Content-Type of an answer in the given format. */
 void params_content_type(const struct params_format *format, char type[PARAMS_TYPE_MAX]);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parked.c - a request whose answer waits for an event */
+/* parked.c - keeps a request whose answer waits for an event */
 #include "server/api/parked.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parked.h - a request whose answer waits for an event; its client may leave meanwhile */
+/* parked.h - keeps a request whose answer waits for an event. The client may leave during
+ * the wait. */
 #ifndef RINGBENCH_SERVER_API_PARKED_H
 #define RINGBENCH_SERVER_API_PARKED_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report.c - a run as one file to keep or mail: the page of web/report.html with the
- * run's data, and the run as text for readers without scripts */
+/* report.c - writes a run as one HTML file to keep or mail: the page of web/report.html
+ * with the run's data, and the run as text for readers without scripts */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +19,8 @@
 
 #define PAGE_EVENTS 2000
 #define EVENT_BYTES_MAX ((size_t)64 << 20)
-/* A larger run's report contains its summary instead of its events. Same limit as MANY in
- * run_source.mjs. */
+/* Above this number of results, a report contains only summaries, no events. The limit
+ * equals MANY in run_source.mjs. */
 #define WHOLE_RESULTS_MAX 10000
 #define WHOLE_BYTES_MAX ((size_t)16 << 20)
 #define REPORT_BYTES_MAX ((size_t)256 << 20)
@@ -64,7 +64,7 @@ static json_t *known_nodes(const struct api *api, const json_t *run)
     return nodes;
 }
 
-/* The number of rows and figures. */
+/* Return the number of the run's rows and figures. */
 static int64_t results_of(const json_t *run)
 {
     const json_t *metrics = json_object_get(json_object_get(run, "summary"), "metrics");
@@ -121,8 +121,8 @@ static int put_text(struct run_text *writer, const struct store_event *event,
     return 0;
 }
 
-/* Add the run and its events, as data and as text. Returns 1 if there are too many: then
- * the data are unchanged, and the text contains the first events. */
+/* Add the run and its events, as data and as text. Returns 1 if there are too many
+ * events. The data are then unchanged, and the text contains only the first events. */
 static int put_events(sqlite3 *db, const struct task *task, struct run_text *writer,
                       struct buf *data, struct buf *text, struct error *err)
 {
@@ -195,9 +195,10 @@ static int put_run(sqlite3 *db, const struct task *task, struct run_text *writer
         return -1;
     if (result == 0)
         buf_append_str(data, "]");
-    else /* The page itself notes this; the text needs a line. */
+    else /* The page shows by itself that events are missing; the text needs a line. */
         buf_printf(text,
-                   "# The rest is left out here: the run has %lld rows and is %s.\n",
+                   "# This text ends here, because the run is too large: it has %lld "
+                   "rows and is %s.\n",
                    (long long)json_get_int(run, "rows_done", 0),
                    json_get_str(run, "state", "?"));
     if (put_summary(db, run, SUMMARY_BY_COMBINATION, "summary", data, err) ||
@@ -214,7 +215,8 @@ static void add_headers(struct task *task)
     size_t len;
     const char *stated = report_page_policy(&len);
 
-    /* A policy in the page itself cannot state frame-ancestors. */
+    /* Send the policy as a header too: a policy in the page cannot contain
+     * frame-ancestors. */
     snprintf(policy, sizeof(policy), "%.*s; frame-ancestors 'none'", (int)len, stated);
     snprintf(disposition, sizeof(disposition), "inline; filename=\"ringbench-%s.html\"",
              task->run_id);

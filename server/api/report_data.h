@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report_data.h - web/report.html bundled into one file, as bytes; the build makes the .c
- * file. Without the web UI it is a placeholder. */
+/* report_data.h - web/report.html, bundled into one file, as bytes. The build generates
+ * report_data.c. Without the web UI, the bytes are a placeholder. */
 #ifndef RINGBENCH_SERVER_API_REPORT_DATA_H
 #define RINGBENCH_SERVER_API_REPORT_DATA_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report_page.c - the page of a report */
+/* report_page.c - fills the page of a report with the run's data */
 #include "server/api/report_page.h"
 
 #include <string.h>
@@ -18,8 +18,8 @@ static struct span whole_page(void)
     return (struct span){(const char *)report_data, report_data_len};
 }
 
-/* Split `page` at the first mark: return the part before it and leave the part after it.
- * Without the mark, return everything. */
+/* Split `page` at the first `mark`: return the part before it and leave the part after it
+ * in `page`. If there is no mark, return all of `page`. */
 static struct span cut(struct span *page, const char *mark)
 {
     const char *at = memmem(page->data, page->len, mark, strlen(mark));

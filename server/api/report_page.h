@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report_page.h - the page of a report: web/report.html bundled into one file, with slots
- * for the run's data. Any thread. */
+/* report_page.h - fills the page of a report, web/report.html bundled into one file, with
+ * the run's data. All functions may be called on any thread. */
 #ifndef RINGBENCH_SERVER_API_REPORT_PAGE_H
 #define RINGBENCH_SERVER_API_REPORT_PAGE_H
 
@@ -9,14 +9,16 @@
 
 #include "common/base/buf.h"
 
-/* True if this program was built with the page (not with RINGBENCH_UI=OFF). */
+/* True if the program was built with the page. A build with RINGBENCH_UI=OFF lacks the
+ * page. */
 bool report_page_exists(void);
 
 /* The page's own content security policy, which allows its parts by hash. Not terminated:
  * *len bytes. */
 const char *report_page_policy(size_t *len);
 
-/* Append the page. title and text: plain text; data: JSON. -1 when `out` is full. */
+/* Append the page. title and text are plain text, data is JSON. Returns -1 when `out` is
+ * full. */
 int report_page_fill(struct buf *out, const char *title, const struct buf *text,
                      const struct buf *data);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* results.c - a run's result rows: all as a stream, a page, or the file for NCCL's
- * example tuner plugin */
+/* results.c - answers requests for a run's result rows: all of them as a stream, a page,
+ * or the file for NCCL's example tuner plugin */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -31,7 +31,7 @@ static int answer_tuner(sqlite3 *db, struct task *task, struct error *err)
     return result;
 }
 
-/* ---- A page ---- */
+/* ---- One page of rows ---- */
 
 /* True if the request contains a paging parameter. */
 static bool is_page_asked(const struct results_params *params)
@@ -85,7 +85,7 @@ static int answer_page(sqlite3 *db, struct task *task, struct error *err)
     return result ? error_set(err, ERROR_INTERNAL, "a row cannot be read") : 0;
 }
 
-/* ---- All ---- */
+/* ---- All rows as a stream ---- */
 
 static void found(struct api *api, struct http_request *request, json_t *run)
 {

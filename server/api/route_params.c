@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* route_params.c - the parameters of each route */
+/* route_params.c - defines the parameters of each route */
 #include "server/api/route_params.h"
 
 #include "common/spec/run_spec_parts.h"
@@ -52,8 +52,8 @@ static const struct params_format table_formats[] = {
 };
 
 static const char next_page[] = "`next` of the previous page";
-static const char last_runs[] = "what similar runs share besides their settings: "
-                                "docs/reference/baselines.md";
+static const char last_runs[] = "the properties, besides settings, that runs must share "
+                                "to count as similar: see docs/reference/baselines.md";
 
 /* ---- Runs ---- */
 
@@ -66,15 +66,15 @@ static const char *const orders[] = {"desc", "asc", NULL};
 /* clang-format off */
 static const struct param run_list[] = {
     {"state", "runs in one of these states", TEXTS(run_list_params, states, 8), .choices = states},
-    {"label", "KEY=VALUE; every label given must match", LABELS(run_list_params, labels, RUN_LIST_LABELS_MAX)},
-    {"q", "text that the id, the name or the notes contain", TEXT(run_list_params, text)},
+    {"label", "KEY=VALUE; may repeat: a run must match every label", LABELS(run_list_params, labels, RUN_LIST_LABELS_MAX)},
+    {"q", "a text that the run's id, name or notes contain", TEXT(run_list_params, text)},
     {"node", "a node that took part", TEXT(run_list_params, node)},
     {"suspect", "a node that a verdict of the run blames", TEXT(run_list_params, suspect)},
-    {"judged", "1: only runs with a verdict that names slow nodes, or states that none is slow",
+    {"judged", "1: only runs with a verdict that names slow nodes or states that no node is slow",
      FLAG(run_list_params, is_judged), .usual = "0"},
     {"verdict",
      "an answer of a verdict on the run, such as fail, slow_node or late_rank, or KIND:ANSWER, such as "
-     "preflight:finding; any of these. The kinds are those of Verdict",
+     "preflight:finding. May repeat: a run must match one of them. The schema Verdict lists the kinds",
      TEXTS(run_list_params, answers, PARAM_TEXTS_MAX)},
     {"since", "created at this time or later; UTC, with Z", TIME(run_list_params, since_ms)},
     {"until", "created before this time; UTC, with Z", TIME(run_list_params, until_ms)},
@@ -82,17 +82,18 @@ static const struct param run_list[] = {
      CHOICE(run_list_params, sort, sorts), .usual = "created"},
     {"order", "descending or ascending", CHOICE(run_list_params, order, orders), .usual = "desc"},
     {"total", "1: count the matching runs on all pages, up to 10,000", FLAG(run_list_params, has_total), .usual = "0"},
-    {"limit", "runs of a page", INTEGER(run_list_params, limit, 1, 500), .usual = "50"},
+    {"limit", "runs per page", INTEGER(run_list_params, limit, 1, 500), .usual = "50"},
     {"cursor", next_page, TEXT(run_list_params, cursor)},
 };
 
 static const struct param import_list[] = {
-    {"collective", "required if the file does not name it", NAME(import_params, collective, &spec_collective_names), .absent = -1},
-    {"ranks", "the number of ranks; required if the file lacks it or lists only some", INTEGER(import_params, ranks, 1, IMPORT_RANKS_MAX)},
+    {"collective", "the collective; required if the file does not name it", NAME(import_params, collective, &spec_collective_names), .absent = -1},
+    {"ranks", "the number of ranks; required if the file does not contain it or lists only some ranks",
+     INTEGER(import_params, ranks, 1, IMPORT_RANKS_MAX)},
     {"name", "name of the runs; default: the file's name", TEXT(import_params, name)},
     {"file", "the file's name, shown in events", TEXT(import_params, file)},
     {"label", "KEY=VALUE for the runs; may repeat", LABELS(import_params, labels, PARAM_TEXTS_MAX)},
-    {"time", "when the file was measured; default: now", TIME(import_params, time_ms)},
+    {"time", "time of the measurement; default: now", TIME(import_params, time_ms)},
 };
 
 static const struct params_format results_formats[] = {
@@ -105,9 +106,9 @@ static const struct params_format results_formats[] = {
 };
 
 static const struct param results[] = {
-    {"channels", "for the format tuner: the number of channels in its lines; -1: NCCL's choice",
+    {"channels", "only for the format tuner: the number of channels to write in its lines; -1 leaves the choice to NCCL",
      INTEGER(results_params, channels, -1, CHANNELS_MAX), .usual = "-1"},
-    {"limit", "rows of a page; 500 if only other filters are given", INTEGER(results_params, limit, 1, 2000), .absent = -1},
+    {"limit", "rows per page; 500 if the request contains only other filters", INTEGER(results_params, limit, 1, 2000), .absent = -1},
     {"after", "`next` of the previous page", INTEGER(results_params, after, 0, INT64_MAX), .absent = -1},
     {"case", "rows of this case", INTEGER(results_params, case_no, 0, INT32_MAX), .absent = -1},
     {"series", "rows of this series", INTEGER(results_params, series, 0, INT32_MAX), .absent = -1},
@@ -130,7 +131,7 @@ static const struct params_format events_formats[] = {
 static const struct param events[] = {
     {"after", "events after this id", INTEGER(events_params, after, 0, INT64_MAX), .absent = -1},
     {"follow", "0: end after the stored events", FLAG(events_params, is_endless), .usual = "1"},
-    {"results", "0: leave out the events `result`", FLAG(events_params, has_results), .usual = "1"},
+    {"results", "0: omit the events `result`", FLAG(events_params, has_results), .usual = "1"},
     {"summary", "1: also send events `summary`, statistics of the results so far (SSE only)", FLAG(events_params, wants_summary), .usual = "0"},
 };
 
@@ -138,7 +139,7 @@ static const char *const bys[] = {[SUMMARY_BY_COMBINATION] = "combination", [SUM
                                   [SUMMARY_BY_CYCLE] = "cycle", NULL};
 
 static const struct param summary[] = {
-    {"points", "limit of points in all series, and of values in all figures",
+    {"points", "maximum number of points in all series, and of values in all figures",
      INTEGER(summary_params, points, SUMMARY_POINTS_MIN, SUMMARY_POINTS_MAX), .usual = "4000"},
     {"by", "which rows are summarized in one point", CHOICE(summary_params, by, bys), .usual = "combination"},
 };
@@ -153,7 +154,7 @@ static const struct param verdict[] = {
 
 static const struct param artifacts[] = {
     {"name", "texts with this name", TEXT(artifacts_params, name), .schema = "ArtifactName"},
-    {"limit", "texts of a page", INTEGER(artifacts_params, limit, 1, 10000), .usual = "1000"},
+    {"limit", "texts per page", INTEGER(artifacts_params, limit, 1, 10000), .usual = "1000"},
     {"after", next_page, INTEGER(artifacts_params, after, 0, INT32_MAX)},
 };
 
@@ -163,34 +164,35 @@ static const struct param differences[] = {
 };
 
 static const struct param topology[] = {
-    {"case", "default: for each node the first case with topology files", INTEGER(topology_params, case_no, 0, INT32_MAX), .absent = -1},
+    {"case", "the case to compare nodes in; default: for each node, its first case with topology files",
+     INTEGER(topology_params, case_no, 0, INT32_MAX), .absent = -1},
 };
 
 static const struct param logs[] = {
     {"case", "lines of this case", INTEGER(logs_params, case_no, 0, INT32_MAX), .absent = -1},
     {"rank", "lines of this rank", INTEGER(logs_params, rank, 0, INT32_MAX), .absent = -1},
-    {"limit", "lines of a page; a page also ends after 1 MiB", INTEGER(logs_params, limit, 1, 10000), .usual = "1000"},
+    {"limit", "lines per page; a page also ends after 1 MiB", INTEGER(logs_params, limit, 1, 10000), .usual = "1000"},
     {"after", "lines after this `seq`", INTEGER(logs_params, after, 0, INT64_MAX)},
 };
 
 /* ---- Comparisons, baselines and trends ---- */
 
 static const struct param compare[] = {
-    {"base", "a run's id, or RUN:CASE; may repeat. Or baseline: the newest baseline that head's first run is like",
+    {"base", "a run's id, or RUN:CASE; may repeat. Or baseline: the newest baseline that is similar to head's first run",
      .kind = PARAM_TEXTS, .is_required = true},
     {"head", "the other side, in the same form; default: the runs of base", .kind = PARAM_TEXTS},
     {"base_env", "NAME=VALUE: only cases with this variable; NAME: only cases without it; may repeat", .kind = PARAM_TEXTS},
     {"head_env", "the same for head; with base=baseline also for base, unless base_env is given", .kind = PARAM_TEXTS},
-    {"last", "with base=baseline: compare with the last N completed runs that are like head, instead of a baseline",
+    {"last", "with base=baseline: compare with the last N completed runs that are similar to head, not with a baseline",
      INTEGER(compare_params, last, 0, RUN_SPEC_LAST_MAX), .usual = "0"},
-    {"like", "what the last runs share; a baseline has its own value",
+    {"like", "with last: the properties that runs must share to count as similar. A baseline stores its own value",
      CHOICE(compare_params, likeness, run_likeness_names), .usual = "nodes"},
     {"margin_percent", "changes within this margin count as none; default: the margin of head's first run",
      REAL(compare_params, margin_percent, 0.01, 100)},
 };
 
 static const struct param run_baseline[] = {
-    {"last", "the last N runs that are like it, instead of a baseline",
+    {"last", "use the last N similar runs, not a baseline",
      INTEGER(base_params, last, 0, RUN_SPEC_LAST_MAX), .usual = "0"},
     {"like", last_runs, CHOICE(base_params, likeness, run_likeness_names), .usual = "nodes"},
 };
@@ -198,7 +200,7 @@ static const struct param run_baseline[] = {
 static const struct param baselines[] = {
     {"run", "baselines of this run", TEXT(baselines_params, run)},
     {"removed", "1: include removed baselines", FLAG(baselines_params, has_removed), .usual = "0"},
-    {"limit", "baselines of a page", INTEGER(baselines_params, limit, 1, 500), .usual = "50"},
+    {"limit", "baselines per page", INTEGER(baselines_params, limit, 1, 500), .usual = "50"},
     {"cursor", next_page, TEXT(baselines_params, cursor)},
 };
 
@@ -212,11 +214,12 @@ static const struct param trends[] = {
     {"dtype", "values of this data type", NAME(trends_params, dtype, &spec_dtype_names), .usual = "float32"},
     {"band", "values of this band of sizes", CHOICE(trends_params, band, band_names), .usual = "bandwidth"},
     {"margin_percent", "changes within this margin count as none", REAL(trends_params, margin_percent, 0.01, 100), .usual = "2"},
-    {"requests", "the number of requests whose answers are shown together; they share the rate of false discoveries",
+    {"requests",
+     "the number of requests whose answers are shown together. The rate of false discoveries applies to all of them together",
      INTEGER(trends_params, requests, 1, 1000), .usual = "1"},
     {"in_place", "1: in-place values", FLAG(trends_params, is_in_place), .usual = "0"},
     {"nodes", "runs on exactly these nodes; separated by commas or repeated", .kind = PARAM_TEXTS},
-    {"run", "only runs that are like this one", TEXT(trends_params, run)},
+    {"run", "only runs that are similar to this run", TEXT(trends_params, run)},
     {"like", last_runs, CHOICE(trends_params, likeness, run_likeness_names), .usual = "nodes"},
     {"backend", "runs of this backend", TEXT(trends_params, backend)},
     {"ranks", "runs with this number of ranks", INTEGER(trends_params, ranks, 1, INT32_MAX)},
@@ -224,18 +227,18 @@ static const struct param trends[] = {
     {"until", "runs created before this time; UTC, with Z", TIME(trends_params, until_ms)},
     {"per_line", "the latest N points of each series; 0: all",
      INTEGER(trends_params, per_line, 0, 500), .usual = "0"},
-    {"limit", "points of a page", INTEGER(trends_params, limit, 1, 5000), .usual = "100"},
+    {"limit", "points per page", INTEGER(trends_params, limit, 1, 5000), .usual = "100"},
     {"cursor", next_page, TEXT(trends_params, cursor)},
 };
 
 /* ---- Nodes and agents ---- */
 
 static const struct param nodes[] = {
-    {"inventory", "0: leave out `inventory`, the largest part of the answer", FLAG(nodes_params, has_inventory), .usual = "1"},
+    {"inventory", "0: omit `inventory`, the largest part of the answer", FLAG(nodes_params, has_inventory), .usual = "1"},
 };
 
 static const struct param commands[] = {
-    {"after", "acknowledges commands up to this seq", INTEGER(commands_params, after, 0, INT64_MAX), .usual = "0"},
+    {"after", "the agent acknowledges commands up to this `seq`", INTEGER(commands_params, after, 0, INT64_MAX), .usual = "0"},
     {"spool_full", "the agent's disk has no room for events, and its ranks wait", FLAG(commands_params, is_spool_full), .usual = "0"},
 };
 
@@ -247,8 +250,8 @@ const struct route_params
     run_list_route = {"GET", "/api/v1/runs", FORMATS(run_list_params, table_formats), LIST(run_list)},
     import_route = {"POST", "/api/v1/import", FORMATS(import_params, json_or_text), LIST(import_list)},
     results_route = {"GET", RUN "/results", FORMATS(results_params, results_formats), LIST(results),
-                     .format_help = "tuner: the winners of a matrix over NCCL_ALGO and NCCL_PROTO, as NCCL's "
-                                    "example tuner plugin loads them"},
+                     .format_help = "tuner: the fastest settings of a matrix over NCCL_ALGO and NCCL_PROTO, in the file "
+                                    "format of NCCL's example tuner plugin"},
     events_route = {"GET", RUN "/events", FORMATS(events_params, events_formats), LIST(events)},
     summary_route = {"GET", RUN "/summary", JSON_ONLY, LIST(summary)},
     budget_route = {"POST", "/api/v1/budget", FORMATS(format_params, json_or_text)},

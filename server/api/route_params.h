@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* route_params.h - the parameters of each route: the struct for its handler, and the
- * table from which they are read (params_read) and described (openapi.json) */
+/* route_params.h - defines the parameters of each route: a struct for the route's
+ * handler, and a table. params_read() reads requests by the table, and openapi.json
+ * describes it. */
 #ifndef RINGBENCH_SERVER_API_ROUTE_PARAMS_H
 #define RINGBENCH_SERVER_API_ROUTE_PARAMS_H
 
@@ -15,7 +16,7 @@
 #define BASELINE_BY_MAX 200
 #define BASELINE_WHY_MAX 1000
 
-#define FORM_TUNER (-1) /* a format of results besides enum event_form */
+#define FORM_TUNER (-1) /* a format of results that enum event_form lacks */
 
 struct format_params {
     const struct params_format *format;
@@ -24,7 +25,7 @@ extern const struct route_params preflight_route, node_preflight_route, programs
     launchers_route, jobs_route, watches_route, suspects_route, rendezvous_route,
     budget_route;
 
-/* Routes without parameters whose answer is not JSON. */
+/* Routes that take no parameters and whose answer is not JSON. */
 extern const struct route_params run_delete_route, artifact_route, report_route;
 
 #define RUN_LIST_LABELS_MAX 16
@@ -49,7 +50,7 @@ struct import_params {
 };
 extern const struct route_params import_route;
 
-/* -1: any, or not given. */
+/* In numbers, -1 means any value, or that the parameter is absent. */
 struct results_params {
     const struct params_format *format;
     int64_t channels, limit, after, case_no, series, group, size, row, rank;
@@ -95,7 +96,7 @@ struct differences_params {
 extern const struct route_params differences_route;
 
 struct topology_params {
-    int64_t case_no; /* -1: the first */
+    int64_t case_no; /* -1: each node's first case with topology files */
 };
 extern const struct route_params topology_route;
 
@@ -140,7 +141,7 @@ struct trends_params {
     enum dtype dtype;
     enum band band;
     enum run_likeness likeness;
-    int64_t requests, ranks, limit; /* ranks: 0: any number */
+    int64_t requests, ranks, limit; /* ranks 0: any number */
     int64_t since_ms, until_ms, per_line;
     double margin_percent;
     bool is_in_place;
@@ -159,7 +160,7 @@ struct commands_params {
 };
 extern const struct route_params commands_route;
 
-/* All routes with parameters; ends with NULL. */
+/* All routes that take parameters; ends with NULL. */
 extern const struct route_params *const all_route_params[];
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* routes.c - the table of routes: handler, role, and limit of the body */
+/* routes.c - the table of routes, with each route's handler, required role, and limit of
+ * the body */
 #include "server/api/handlers.h"
 #include "server/import/import.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_set.c - several runs with the results of their cases */
+/* run_set.c - reads several runs with the results of their cases */
 #include "server/api/run_set.h"
 
 #include <assert.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_set.h - several runs with the results of their cases */
+/* run_set.h - reads several runs with the results of their cases */
 #ifndef RINGBENCH_SERVER_API_RUN_SET_H
 #define RINGBENCH_SERVER_API_RUN_SET_H
 
@@ -10,20 +10,22 @@
 #define RUN_SET_MAX 128
 
 struct run_set {
-    char ids[RUN_SET_MAX][ID_RUN_LENGTH + 2]; /* a longer id belongs to no run */
+    /* one character longer than a valid id, so that a too long id finds no run */
+    char ids[RUN_SET_MAX][ID_RUN_LENGTH + 2];
     struct compare_run runs[RUN_SET_MAX];
     size_t n;
 };
 
-/* On the loop: give the task the run's document, if the run has not ended. For
- * TASK_SETTLED_RUNS. */
+/* If the run has not ended, add its document to task->given. Call on the loop's thread
+ * before task_run() with TASK_SETTLED_RUNS. */
 void run_set_give(struct task *task, const char *id, size_t len);
 
-/* The index of the run with this id; added if it is not in the set. There is room for
- * RUN_SET_MAX. */
+/* Return the index of the run with this id, which is added if the set lacks it. The set
+ * holds at most RUN_SET_MAX runs. */
 size_t run_set_add(struct run_set *set, const char *id, size_t len);
 
-/* In a task's work: read all runs. The caller releases the set in any case. */
+/* Read all runs of the set. Call in a task's work. The caller releases the set even after
+ * an error. */
 int run_set_read(sqlite3 *db, const struct task *task, struct run_set *set,
                  struct error *err);
 void run_set_release(struct run_set *set);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* runs.c - the list of runs, one run, its cancellation and deletion */
+/* runs.c - lists runs, shows a run, cancels it and deletes it */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,8 @@
 
 #define LIST_BYTES_MAX ((size_t)256 << 20)
 
-/* The stored text of an unfinished run may be old: use the one in memory. */
+/* Append a run of the list. The stored text of an unfinished run may be old, so use the
+ * document in memory. */
 static int append_item(const struct task *task, const json_t *item, struct buf *out)
 {
     const char *id = json_get_str(item, "id", "");
@@ -26,7 +27,7 @@ static int append_item(const struct task *task, const json_t *item, struct buf *
     return result;
 }
 
-/* Write the list by joining stored texts. Parsing and printing them would take most of a
+/* Write the list by joining stored texts. To parse and print them would take most of a
  * list's time. */
 static int list_text(const struct task *task, struct buf *out)
 {
@@ -44,7 +45,7 @@ static int list_text(const struct task *task, struct buf *out)
     return buf_append_str(out, "}\n");
 }
 
-/* Runs on the loop, which owns the documents of unfinished runs. */
+/* Runs on the loop's thread, which owns the documents of unfinished runs. */
 static int finish_list(struct task *task, struct error *err)
 {
     const struct params_format *format = task->params.run_list.format;
@@ -133,7 +134,7 @@ static int show_cancelled(sqlite3 *db, struct task *task, struct error *err)
     return show_run(task, err);
 }
 
-/* Cancelling an ended run is no error: clients may retry. */
+/* Cancelling an ended run succeeds, because clients may retry. */
 void api_run_cancel(struct http_request *request, void *arg)
 {
     struct api *api = arg;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* spec_request.c - the run spec in a request's body */
+/* spec_request.c - parses and checks the run spec in a request's body */
 #include "server/api/spec_request.h"
 
 #include <string.h>
@@ -31,8 +31,8 @@ json_t *spec_request_body(struct http_request *request)
     return params_body(request);
 }
 
-/* If other fields are wrong, still check the program, so that all problems are reported
- * at once. */
+/* Other fields of the spec are wrong. Check the program anyway, so that the answer
+ * reports all problems at once. */
 static void check_program_alone(struct api *api, const json_t *body,
                                 struct problems *problems)
 {
@@ -84,10 +84,10 @@ struct run_spec *spec_request_parse(struct api *api, struct http_request *reques
     problems_init(&problems);
     spec = spec_request_check(api, body, &problems);
     if (!spec)
-        http_reply_problem(request, 422, &problems,
-                           "the run cannot be accepted: %zu field%s wrong%s",
-                           problems.count, problems.count == 1 ? " is" : "s are",
-                           problems_are_full(&problems) ? "; the first are listed" : "");
+        http_reply_problem(
+            request, 422, &problems, "the run cannot be accepted: %zu field%s invalid%s",
+            problems.count, problems.count == 1 ? " is" : "s are",
+            problems_are_full(&problems) ? "; the first errors are listed" : "");
     problems_release(&problems);
     return spec;
 }
@@ -101,7 +101,7 @@ static void free_spec(void *spec)
     run_spec_destroy(spec);
 }
 
-/* The time is estimated only for a run with nodes. */
+/* Add an estimate of the run's time, if the preview contains nodes for the run. */
 static int add_time(sqlite3 *db, struct task *task, struct error *err)
 {
     const json_t *placement = json_object_get(task->given, "placement");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* submit.c - a new run: check the request, accept it once, answer or follow */
+/* submit.c - accepts a new run: checks the request, stores a repeated request only once,
+ * and answers with the run or its events */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@
 /* A run that is being stored. */
 struct submission {
     struct parked *parked;
-    char key[KEY_MAX + 1]; /* "": none */
+    char key[KEY_MAX + 1]; /* "" if the request has none */
     char hash[DIGEST_TEXT_SIZE];
 };
 
@@ -64,8 +65,8 @@ static void answer_known(struct api *api, struct http_request *request, json_t *
     answer(api, request, run, 200);
 }
 
-/* Read the request's idempotency key, "" if it has none. Return false after an error
- * answer. */
+/* Read the request's idempotency key; "" if there is none. If the key is invalid, answer
+ * the request and return false. */
 static bool read_key(struct http_request *request, char key[KEY_MAX + 1])
 {
     const char *text = http_request_header(request, "Idempotency-Key");
@@ -91,11 +92,12 @@ static bool read_key(struct http_request *request, char key[KEY_MAX + 1])
 static void refuse_other_body(struct http_request *request)
 {
     http_reply_problem(request, 422, NULL,
-                       "this Idempotency-Key was used for another body; use a new key "
-                       "for a new run");
+                       "this Idempotency-Key was used with a different body: use a new "
+                       "key for a new run");
 }
 
-/* If the request repeats one whose run is stored, answer it and return true. */
+/* If a run with this key is stored, the request is a repetition: answer it and return
+ * true. */
 static bool is_repeated(struct api *api, struct http_request *request, const char *key,
                         const char *hash)
 {
@@ -110,8 +112,8 @@ static bool is_repeated(struct api *api, struct http_request *request, const cha
     return true;
 }
 
-/* The store accepts a key once. If it is taken, another request with the key came at the
- * same time, and this request repeats it. */
+/* The store accepts each key only once. ERROR_CONFLICT means that a concurrent request
+ * with the same key was stored first, so this request is a repetition. */
 static void on_accepted(void *arg, const struct error *err, const char *run)
 {
     struct submission *submission = arg;
@@ -127,7 +129,7 @@ static void on_accepted(void *arg, const struct error *err, const char *run)
     free(submission);
 }
 
-/* spec is taken. */
+/* Store a new run. spec is taken. */
 static void submit(struct api *api, struct http_request *request, struct run_spec *spec,
                    const char *key, const char *hash)
 {
@@ -148,12 +150,13 @@ bool api_can_keep(struct api *api, struct http_request *request)
         return true;
     http_reply_header(request, "Retry-After", "10");
     http_reply_problem(request, 503, NULL,
-                       "no new data is accepted because it cannot be stored: %s",
+                       "the server accepts no new data, because it cannot store them: %s",
                        trouble);
     return false;
 }
 
-/* group: the preceding run's, or NULL. */
+/* Accept the run spec in `body`. group: the node group of the run that a follow-up
+ * belongs to, or NULL. */
 static void take_body(struct api *api, struct http_request *request, json_t *body,
                       const char *group)
 {
@@ -202,8 +205,8 @@ static void submit_follow_up(struct api *api, struct http_request *request, json
                                "group", NULL));
     else
         http_reply_problem(request, 409, NULL,
-                           "run %s has no follow-up: only ended measurements across "
-                           "three or more nodes have one",
+                           "run %s cannot get a follow-up: it must be an ended "
+                           "measurement on at least three nodes",
                            json_get_str(run, "id", "?"));
     json_decref(follow_up);
 }

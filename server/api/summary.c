@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* summary.c - statistics from which the page draws a run without its events */
+/* summary.c - answers with statistics from which the web page draws a run without reading
+ * its events */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* summary_answer.h - a run's summary as the API's answer */
+/* summary_answer.h - writes a run's summary as an answer of the API */
 #ifndef RINGBENCH_SERVER_API_SUMMARY_ANSWER_H
 #define RINGBENCH_SERVER_API_SUMMARY_ANSWER_H
 
@@ -8,12 +8,12 @@
 #include "common/base/buf.h"
 #include "server/summary/summary.h"
 
-/* The environments and nodes that distinguish the run's cases, by combination number: an
- * array. A new reference. Any thread. */
+/* Return an array, by combination number, of the environments and nodes that distinguish
+ * the run's cases. A new reference. Any thread. */
 json_t *summary_combinations(const json_t *run);
 
 /* Append {"run": ..., "combinations": ..., ...} (docs/reference/api.md). run: the
- * document that the summary was made with. Any thread. -1 when `out` is full. */
+ * document from which the summary was made. Any thread. Returns -1 when `out` is full. */
 int summary_answer_write(const json_t *run, const struct summary *summary,
                          struct buf *out);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* task.c - a request that one function answers on a thread of the store */
+/* task.c - answers a request by one function on a thread of the store */
 #include "server/api/task.h"
 
 #include <stdarg.h>
@@ -13,7 +13,8 @@
 #include "server/store/run_packed.h"
 #include "server/store/store_work.h"
 
-#define LINK_MAX ((size_t)65536) /* any query, even with each byte as %XX */
+/* large enough for any query, even if each byte is written as %XX */
+#define LINK_MAX ((size_t)65536)
 #define ANSWER_BYTES_MAX ((size_t)512 << 20)
 
 struct task *task_create(struct api *api, struct http_request *request,
@@ -158,8 +159,8 @@ static int read_and_work(sqlite3 *db, struct task *task, struct error *err)
     return task->work(db, task, err);
 }
 
-/* On a thread of the store, where the run is also freed: that takes long with ten
- * thousand cases. */
+/* Runs on a thread of the store. Free the run there too: a run with ten thousand cases
+ * takes long. */
 static int do_work(sqlite3 *db, void *arg, struct error *err)
 {
     struct task *task = arg;
@@ -183,7 +184,7 @@ static void on_ready(void *arg, const struct error *err)
         store_do_on(task->api->store, task->thread, do_work, on_worked, task);
 }
 
-/* Wait until the store contains everything that the documents show. */
+/* Wait until the store contains all events that the task's documents include. */
 static void settle(struct task *task)
 {
     bool is_live = task->needs == TASK_SETTLED_RUN && task->run;
@@ -209,8 +210,8 @@ static bool is_too_many(struct task *task)
         return false;
     http_reply_header(task->request, "Retry-After", "2");
     http_reply_problem(task->request, 503, NULL,
-                       "%d comparisons, reports and imports are running, which is the "
-                       "maximum: try again later",
+                       "%d comparisons, reports and imports are running or waiting, "
+                       "which is the maximum: try again later",
                        TASK_HEAVY_MAX);
     task_free(task);
     return true;
@@ -226,7 +227,8 @@ static void begin(struct task *task)
         settle(task);
 }
 
-/* Queue a task that must run alone. True if the queue was empty. */
+/* Append the task to the queue of tasks that run one at a time. Return true if the queue
+ * was empty. */
 static bool is_first_alone(struct task *task)
 {
     struct task **last = &task->api->alone;
@@ -247,7 +249,8 @@ void task_run(struct task *task, enum task_run needs, enum store_thread thread,
     task->needs = needs;
     task->thread = thread;
     task->work = work;
-    /* The request lives until the answer, even if its client leaves. */
+    /* Park without a callback: the request stays valid until the answer, even if the
+     * client leaves. */
     http_request_park(task->request, NULL, NULL);
     if (task->is_alone && !is_first_alone(task))
         return;
@@ -292,7 +295,7 @@ static void put_encoded(struct buf *out, const char *text)
 
 struct link {
     struct buf out;
-    const char *name; /* of the current parameter */
+    const char *name; /* name of the current parameter */
 };
 
 static void put_parameter(void *arg, const char *value)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* task.h - a request that one function answers on a thread of the store
+/* task.h - answers a request by one function on a thread of the store
  *
- * The function gets a database connection, the request's parameters and, for a route of a
- * run, its document. It reads, computes, and fills in the answer. */
+ * The function gets a database connection, the request's parameters and, if the route
+ * contains {id}, the run's document. It reads, computes, and writes the answer to the
+ * task. */
 #ifndef RINGBENCH_SERVER_API_TASK_H
 #define RINGBENCH_SERVER_API_TASK_H
 
@@ -14,21 +15,22 @@
 #include "server/api/route_params.h"
 #include "server/store/store_work.h"
 
-/* The parts of the run {id} in its path that a task gets. TASK_PACKED_RUN: its document,
- * whose cases may be texts (run_packed.h). TASK_RUN: the document. TASK_SETTLED_RUN: the
- * document and `head`, once the store contains everything that the document shows. An
- * unknown run is a 404. */
+/* What a task gets of the run {id} in its path. TASK_PACKED_RUN: the document, in which
+ * cases may still be texts (run_packed.h). TASK_RUN: the full document. TASK_SETTLED_RUN:
+ * the full document and `head`, after the store contains everything in the document. If
+ * the run is unknown, the answer is 404. */
 enum task_run {
     TASK_NO_RUN,
     TASK_PACKED_RUN,
     TASK_RUN,
     TASK_SETTLED_RUN,
-    TASK_SETTLED_RUNS /* no document, but the store contains all that `given` shows */
+    /* no document; the store contains everything in the documents of `given` */
+    TASK_SETTLED_RUNS
 };
 
 struct task {
-    struct api *api;                  /* loop's thread only */
-    struct http_request *request;     /* its path and query may be read */
+    struct api *api;                  /* used only on the loop's thread */
+    struct http_request *request;     /* `work` may read its path and query */
     const struct route_params *route; /* or NULL */
     union {
         struct format_params any;
@@ -48,47 +50,48 @@ struct task {
         struct trends_params trends;
         struct run_list_params run_list;
     } params;
-    json_t *run; /* may be modified at the top level only */
-    /* last event that an unfinished run's document shows; INT64_MAX: all */
+    json_t *run; /* `work` may modify it, but not the values in it */
+    /* id of the last event that an unfinished run's document includes; INT64_MAX: all */
     int64_t head;
-    const char *run_id; /* the path's, unless the handler sets another */
+    const char *run_id; /* the run id in the path, unless the handler sets another */
 
     /* Optional: */
-    const char *values_of;      /* wait until this run's values are stored */
+    const char *values_of;      /* start `work` after this run's values are stored */
     void *own;                  /* the handler's own data */
     void (*release)(void *own); /* frees `own`; NULL: free() */
-    json_t *given;              /* own data as JSON */
-    struct store_write *write;  /* set by `work`: answer when it is committed */
-    char *note;                 /* logged when it is committed; freed */
+    json_t *given;              /* the handler's own data as JSON */
+    struct store_write *write;  /* set by `work`: the answer waits for its commit */
+    char *note;                 /* line to log after the commit; freed */
     int (*finish)(struct task *task, struct error *err); /* on the loop after `work` */
-    /* for an error with status >= 400 */
+    /* details of an error whose status is 400 or more */
     struct problems problems;
-    bool is_alone; /* run after other such tasks have been answered */
-    json_t *ended; /* ids of runs that the write made, or NULL */
+    bool is_alone; /* tasks with this flag run one at a time */
+    json_t *ended; /* ids of runs that `write` adds, or NULL */
 
-    int status;       /* initially 200; from 400 on, the status of the error */
-    const char *type; /* media type; default: the format's */
+    int status;       /* initially 200; a value from 400 up is the status of the error */
+    const char *type; /* media type; NULL: the format's */
     struct buf out;
-    json_t *headers; /* by name, or NULL */
+    json_t *headers; /* headers by name, or NULL */
 
     int (*work)(sqlite3 *db, struct task *task, struct error *err);
     enum task_run needs;
     enum store_thread thread;
-    struct task *next; /* in the queue of tasks that run alone */
+    struct task *next; /* next in the queue of tasks that run one at a time */
 };
 
 typedef int task_work(sqlite3 *db, struct task *task, struct error *err);
 
-/* Further tasks on STORE_HEAVY are answered 503. */
+/* Maximum number of tasks on STORE_HEAVY. A further one is answered with 503. */
 #define TASK_HEAVY_MAX 8
 
-/* Read the route's parameters (NULL: none, and JSON) and answer by `work` on the given
- * thread of the store. */
+/* Read the route's parameters, and answer by `work` on the given thread of the store. If
+ * route is NULL, there are no parameters and the answer is JSON. */
 void task_start(struct api *api, struct http_request *request,
                 const struct route_params *route, enum task_run needs,
                 enum store_thread thread, task_work *work);
 
-/* task_start() in two steps. task_create returns NULL after an error answer. */
+/* The two steps of task_start(). task_create() returns NULL after answering an invalid
+ * request. */
 struct task *task_create(struct api *api, struct http_request *request,
                          const struct route_params *route);
 void task_run(struct task *task, enum task_run needs, enum store_thread thread,
@@ -97,18 +100,18 @@ void task_run(struct task *task, enum task_run needs, enum store_thread thread,
 /* Free a task that was answered before task_run. */
 void task_free(struct task *task);
 
-/* ---- For `work`: each returns the result that `work` returns ---- */
+/* ---- For `work`, which returns the result of these functions ---- */
 
-/* Answer with this JSON (taken). */
+/* Write the JSON (taken) as the answer. */
 int task_json(struct task *task, json_t *json);
 void task_header(struct task *task, const char *name, const char *value);
-/* Fail with -1 and a problem of this status. */
+/* Return -1 after setting the error and its HTTP status. */
 int task_refuse(struct task *task, int status, struct error *err, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* Add a Link header with rel="next": this resource with parameter `name` set to `value`
- * and the request's other parameters unchanged. */
+/* Add a Link header with rel="next". The link repeats the request with its parameter
+ * `name` set to `value`. */
 void task_link_next(struct task *task, const char *name, const char *value);
-/* Fail because the answer exceeds its limit. */
+/* Return -1 with the error that the answer exceeds its limit. */
 int task_too_large(struct error *err);
 
 #endif

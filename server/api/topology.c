@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* topology.c - whether NCCL sees the same topology on all nodes of a run */
+/* topology.c - answers whether NCCL detected the same topology on all nodes of a run */
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,8 +42,8 @@ static int answer(sqlite3 *db, struct task *task, struct error *err)
     if (json_array_size(texts) == 0) {
         json_decref(texts);
         return error_set(err, ERROR_NOT_FOUND,
-                         "the run has no topology: set \"topology\": \"dump\" in the "
-                         "spec; NCCL writes it once its ranks have connected");
+                         "no topology is stored for the run: set \"topology\": \"dump\" "
+                         "in the spec; NCCL writes it once its ranks have connected");
     }
     verdict = judge(texts, verdict_mark_of(task->run));
     json_decref(texts);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trends.c - GET /trends: values of runs over time */
+/* trends.c - answers GET /trends with values of runs over time */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,8 @@
 #include "server/api/task.h"
 #include "server/render/trend_text.h"
 
-/* Add names, separated by commas or by repeating the parameter. */
+/* Add the names in one value of the parameter. They may be separated by commas, or the
+ * parameter may repeat. */
 static void add_names(void *arg, const char *value)
 {
     json_t *names = arg;
@@ -25,7 +26,7 @@ static void add_names(void *arg, const char *value)
     }
 }
 
-/* The nodes' names as a text, to be freed; NULL: any nodes. */
+/* Return the nodes' names as one text, which the caller frees; NULL: any nodes. */
 static char *read_nodes(struct http_request *request)
 {
     json_t *names = json_array();

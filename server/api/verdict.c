@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* verdict.c - the verdict of a run's checks, at once or when the run has ended */
+/* verdict.c - answers with the verdict on a run's checks, at once or after the run's
+ * end */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +13,8 @@
 #include "server/finding/verdict.h"
 #include "server/render/verdict_text.h"
 
-/* The stored verdict, or the verdict of a run without checks. A new reference; NULL while
- * the run goes on. */
+/* Return the stored verdict. If none is stored, the run has no checks, and its verdict is
+ * made here. A new reference; NULL if the run has not ended. */
 static json_t *verdict_of(const json_t *run)
 {
     json_t *kept = verdicts_find(json_object_get(run, "verdicts"), VERDICT_GATE);
@@ -81,7 +82,7 @@ static void on_gone(void *data)
     leave(data);
 }
 
-/* The run has ended, or the time is over. */
+/* Answer after the run has ended or the wait has expired. */
 static void end_wait(struct wait *wait)
 {
     struct http_request *request = wait->request;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* watches.c - requests about watches and suspects */
+/* watches.c - lists, adds and changes watches, and lists suspects */
 #include "server/watches/watches.h"
 
 #include <stddef.h>
@@ -31,11 +31,11 @@ static void reply_watch(const struct api *api, struct http_request *request,
 
 /* ---- Changes ---- */
 
-/* A change that is being stored. */
+/* A change to a watch that is being stored. */
 struct change {
     struct parked *parked;
     char id[ID_RUN_LENGTH + 1]; /* of the watch */
-    int status;                 /* of the reply */
+    int status;                 /* HTTP status of the answer */
 };
 
 static struct change *begin_change(struct api *api, struct http_request *request,
@@ -108,7 +108,7 @@ struct watch_request {
 
 static const char *const modes[] = {"observe", "act", NULL};
 
-/* check_request() checks the fields that are JSON here. */
+/* check_request() checks the members that are plain JSON here. */
 #define AT(member) .offset = offsetof(struct watch_request, member)
 #define JSON(member) .kind = &spec_json, AT(member)
 
@@ -127,7 +127,7 @@ static const struct spec_fields fields = {
     table, sizeof(table) / sizeof(table[0]),
     "an object such as {\"name\": \"nightly\", \"every\": \"24h\", \"spec\": {}}"};
 
-/* Add the problems that the table does not cover. */
+/* Report the errors that the table of fields cannot detect. */
 static void check_request(struct api *api, const struct watch_request *watch,
                           struct problems *problems)
 {
@@ -142,7 +142,7 @@ static void check_request(struct api *api, const struct watch_request *watch,
     if (spec && !spec->launch.name && spec->nodes.count)
         problems_add(
             problems, "/spec/nodes/count",
-            "applies only with launch. Without it, a watch measures all nodes that "
+            "applies only with launch. Without launch, a watch measures all nodes that "
             "names, group and labels select, nodes_at_once of them at a time");
     if (spec && spec->launch.name && watch->nodes_at_once)
         problems_add(problems, "/nodes_at_once",
@@ -156,7 +156,8 @@ static void check_request(struct api *api, const struct watch_request *watch,
     problems_release(&in_spec);
 }
 
-/* Return the body with every default, or answer with 422 and return NULL. */
+/* Return the body with all defaults added. If the body is invalid, answer with 422 and
+ * return NULL. */
 static json_t *read_request(struct api *api, struct http_request *request, json_t *body)
 {
     struct watch_request watch = {0};
@@ -175,7 +176,7 @@ static json_t *read_request(struct api *api, struct http_request *request, json_
     return out;
 }
 
-/* watch: taken. */
+/* Store a new watch, which is taken, and answer. */
 static void add(struct api *api, struct http_request *request, json_t *watch)
 {
     struct change *change = begin_change(api, request, 201);

@@ -156,7 +156,7 @@ TEST(what_is_wrong_is_named_with_what_would_be_right)
         {"line", "abcd", 422, "a text of 1 to 3 bytes"},
         {"line", "a\nb", 422, "a text of 1 to 3 bytes"},
         {"line", "", 422, "a text of 1 to 3 bytes"},
-        {"since", "1970-01-01T00:00:01", 422, "a time as"},
+        {"since", "1970-01-01T00:00:01", 422, "a time in UTC such as"},
         {"label", "=1", 422, "KEY=VALUE, given at most 2 times, not =1"},
         {"format", "xml", 422, "one of json, csv"},
     };
