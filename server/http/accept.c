@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* accept.c - new connections: their maximum number, and the order of TLS handshakes */
+/* accept.c - accepts connections, limits their number, and orders TLS handshakes */
 #include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -13,18 +13,19 @@
 #include "server/http/internal.h"
 
 #define ACCEPTS_PER_TURN 64
-/* A handshake costs a thread of the library about a millisecond, so at most one starts
- * per millisecond. */
+/* A TLS handshake occupies a thread of the library for about a millisecond, so at most
+ * one handshake starts per millisecond. */
 #define HANDSHAKE_MS 1
-/* When less than this part of the limit is free, a connection is closed for each new
- * one. */
+/* When fewer than limit / HEADROOM connections are free, each new connection closes an
+ * old one. */
 #define HEADROOM 64
-/* Interval and number of attempts to find room before refusing connections. */
+/* Interval in milliseconds, and number, of attempts to find room before a connection is
+ * refused. */
 #define RETRY_MS 1
 #define RETRIES_MAX 100
 
 /* A connection that waits for its TLS handshake. Addresses with few waiting connections
- * go first, so that nobody waits behind another address's thousand connections. */
+ * go first, so that a thousand connections from one address do not delay the others. */
 struct handshake {
     int fd;
     unsigned address, rank;
@@ -49,8 +50,8 @@ static struct handshake *handshake_first(struct handshakes *handshakes)
     return handshake;
 }
 
-/* A hash of the address, for IPv6 of its /64, which one host may own. Addresses with the
- * same hash share a count. */
+/* Return a hash of the address. Of an IPv6 address only the first 64 bits count, because
+ * one host may own a /64. Addresses with the same hash share a count. */
 static unsigned address_number(const struct sockaddr_storage *peer)
 {
     const struct in6_addr *six = &((const struct sockaddr_in6 *)peer)->sin6_addr;
@@ -135,7 +136,7 @@ static bool has_pending_connection(const struct http_server *server)
     return poll(&listener, 1, 0) == 1;
 }
 
-/* The process has no free descriptor. */
+/* Called when accept() fails because the process has no free descriptor. */
 static void on_scarcity(struct http_server *server)
 {
     if (!has_pending_connection(server))
@@ -149,9 +150,9 @@ static void on_scarcity(struct http_server *server)
 
 enum room { ROOM, ROOM_SOON, ROOM_NONE };
 
-/* Near the limit, close a connection for each new one: the one that has waited longest
- * for its client, else one that waits for its handshake. The library closes it with a
- * delay. */
+/* Near the limit, close an old connection for each new one: the one that has waited
+ * longest for its client, or else one that waits for its handshake. The library closes it
+ * with a delay. */
 static enum room make_room(struct http_server *server)
 {
     struct handshake *last = TAILQ_FIRST(&server->handshakes.ranks[HANDSHAKE_RANKS - 1]);
@@ -200,8 +201,8 @@ static int refuse_one(struct http_server *server)
     return 0;
 }
 
-/* -1: there is no new connection, or no room now. Room may appear soon, when current
- * requests have been answered. */
+/* Accept a connection. Returns -1 if there is none, or if there is no room at the moment.
+ * Answers to current requests may soon make room. */
 static int accept_one(struct http_server *server)
 {
     struct sockaddr_storage peer = {.ss_family = AF_UNSPEC};

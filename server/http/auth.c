@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* auth.c - the token file and the check of a request's token */
+/* auth.c - reads the token file and checks the tokens of requests */
 #include "server/http/auth.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "common/base/secret_file.h"
 
 #define TOKEN_MIN 16
-#define TOKEN_SIZE 256 /* with its NUL; comparison covers all bytes */
+#define TOKEN_SIZE 256 /* including the final NUL; a comparison covers all bytes */
 #define TOKENS_MAX 1000
 #define LINE_MAX_BYTES 512
 
@@ -50,9 +50,10 @@ static int add_token(struct http_auth *auth, const char *text, unsigned roles,
     struct token *token;
 
     if (len < TOKEN_MIN || len >= TOKEN_SIZE)
-        return error_set(err, ERROR_INVALID,
-                         "line %d: a token needs %d to %d characters, this one has %zu",
-                         line, TOKEN_MIN, TOKEN_SIZE - 1, len);
+        return error_set(
+            err, ERROR_INVALID,
+            "line %d: the token must be %d to %d characters long; its length is %zu",
+            line, TOKEN_MIN, TOKEN_SIZE - 1, len);
     for (const char *p = text; *p; p++) {
         if (*p < '!' || *p > '~')
             return error_set(err, ERROR_INVALID,
@@ -60,7 +61,8 @@ static int add_token(struct http_auth *auth, const char *text, unsigned roles,
                              line);
     }
     if (auth->count == TOKENS_MAX)
-        return error_set(err, ERROR_LIMIT, "more than %d tokens", TOKENS_MAX);
+        return error_set(err, ERROR_LIMIT, "the file contains more than %d tokens",
+                         TOKENS_MAX);
     auth->tokens = memory_grown(auth->tokens, auth->count, &auth->capacity,
                                 sizeof(*auth->tokens), "tokens");
     token = &auth->tokens[auth->count++];
@@ -112,7 +114,7 @@ static int read_tokens(struct http_auth *auth, FILE *file, struct error *err)
     if (ferror(file))
         return error_set_errno(err, ERROR_IO, errno, "cannot read");
     if (auth->count == 0)
-        return error_set(err, ERROR_INVALID, "it contains no token");
+        return error_set(err, ERROR_INVALID, "the file contains no token");
     return 0;
 }
 
@@ -143,8 +145,9 @@ void http_auth_destroy(struct http_auth *auth)
     free(auth);
 }
 
-/* The roles of a token on all lines that contain it, and its user's name. Every entry is
- * compared over its whole size, so that the time taken reveals nothing about a guess. */
+/* Return the token's roles from all lines that contain it, and its user's name. Every
+ * entry is compared over its whole size, so the duration reveals nothing about a guessed
+ * token. */
 static unsigned token_roles(const struct http_auth *auth, const char *token,
                             const char **name)
 {

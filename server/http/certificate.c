@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* certificate.c - the certificates of TLS sessions */
+/* certificate.c - provides the certificates of TLS sessions */
 #include "server/http/certificate.h"
 
 #include <stdlib.h>

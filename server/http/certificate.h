@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* certificate.h - the certificates of TLS sessions
+/* certificate.h - provides the certificates of TLS sessions
  *
- * The library uses one certificate for its lifetime. To replace it, each new session gets
- * a newer one. Sessions keep the certificate they began with, so uses are counted. */
+ * The library keeps the certificate that it got at its start. To replace that
+ * certificate, the server gives each new session a newer one. Sessions keep their
+ * certificate until they end, so its uses are counted. */
 #ifndef RINGBENCH_SERVER_HTTP_CERTIFICATE_H
 #define RINGBENCH_SERVER_HTTP_CERTIFICATE_H
 
@@ -12,15 +13,15 @@
 
 struct certificate;
 
-/* Parse PEM texts (only read), the chain and its key; the use count is 1. NULL if they do
- * not match. */
+/* Parse the chain and its key from PEM texts, which are not modified. The use count is 1.
+ * NULL if chain and key do not match. */
 struct certificate *certificate_create(char *chain, char *key, struct error *err);
 
-/* Add a use by a session that has not begun its handshake. */
+/* Set the certificate of a session that has not begun its handshake, and add a use. */
 struct certificate *certificate_give(struct certificate *certificate,
                                      gnutls_session_t session);
 
-/* Remove a use; the last one frees the certificate. Accepts NULL. */
+/* Remove a use; the last one frees the certificate. NULL is ignored. */
 void certificate_release(struct certificate *certificate);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* connection.c - connections that wait for their clients: deadlines, and which to close
- * when room is needed */
+/* connection.c - sets deadlines for connections that wait for their clients, and chooses
+ * the one to close when room is needed */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -9,8 +9,8 @@
 #include "common/base/memory.h"
 #include "server/http/internal.h"
 
-/* Time from accept to the first line of a request: with TLS, including its handshake, and
- * without. */
+/* Time from accept() to the first line of a request: with TLS, where it includes the
+ * handshake, and without TLS. */
 #define FIRST_REQUEST_TLS_MS 10000
 #define FIRST_REQUEST_MS 30000
 #define NEVER_MS (UINT64_MAX / 2)
@@ -45,15 +45,16 @@ void connection_wait_anew(struct http_connection *connection, uint64_t ms)
     connection_wait(connection, ms);
 }
 
-/* The library closes the connection if its client reads nothing for a while. A client may
- * have closed its sending half, so the end of its input is no reason to close. */
+/* Set no deadline: the library closes the connection if its client reads nothing for a
+ * while. The end of the client's input is no reason to close, because a client may close
+ * only its sending half. */
 void connection_wait_for_reading(struct http_connection *connection)
 {
     connection_wait_anew(connection, NEVER_MS);
     connection->is_peeked = true;
 }
 
-/* Shut the socket down, so that the library sees the end of its input and closes the
+/* Shut the socket down. The library then sees the end of the input and closes the
  * connection. A TLS handshake in progress fails. */
 static void cut(struct http_connection *connection)
 {
@@ -74,8 +75,8 @@ bool connection_evict(struct http_server *server)
     return true;
 }
 
-/* The library's edge-triggered poll misses an end of stream that arrives with the last
- * bytes, so check once per wait. */
+/* True if the client has closed the connection. The library's edge-triggered poll misses
+ * an end of input that arrives together with the last bytes, so check once per wait. */
 static bool has_ended(struct http_connection *connection, unsigned *peeks)
 {
     char byte;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* exchange.c - a request on the library's thread: checks, body, and sending the loop's
- * answer */
+/* exchange.c - handles a request on the library's thread: checks it, reads the body, and
+ * sends the answer that the loop provides */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,19 +13,19 @@
 #include "server/http/internal.h"
 #include "server/http/origin.h"
 
-/* Time from a request's first line to its end: REQUEST_MS, plus a second per
+/* Time limit from a request's first line to its end: REQUEST_MS, plus a second per
  * BODY_BYTES_PER_S bytes of body. */
 #define REQUEST_MS 30000
 #define BODY_BYTES_PER_S (32 * 1024)
-/* An idle connection is kept this long. */
+/* An idle connection is closed after this time. */
 #define KEEP_ALIVE_MS 60000
-/* A refused body up to this size is read and dropped, so that the connection can be
- * reused. */
+/* A body of a refused request is read and dropped up to this size, so that the connection
+ * can be reused. */
 #define DISCARD_MAX ((uint64_t)1 << 20)
-/* The bodies of all current requests together. */
+/* Limit for the bodies of all current requests together. */
 #define BODIES_MAX ((size_t)256 << 20)
 
-/* Processing a larger body takes milliseconds. */
+/* Larger bodies get a queue of their own, because processing one takes milliseconds. */
 #define LARGE_BODY ((size_t)16 << 10)
 
 static uint64_t now_ms(void)
@@ -33,7 +33,7 @@ static uint64_t now_ms(void)
     return (uint64_t)(clock_monotonic_ns() / 1000000);
 }
 
-/* On the loop: the client left while a handler had its request. */
+/* Called on the loop when the client has left while a handler works on its request. */
 static void on_lost(struct watch *watch)
 {
     struct http_request *request = watch->owner;
@@ -117,8 +117,9 @@ static bool is_safe_method(const char *method)
            !strcmp(method, "OPTIONS");
 }
 
-/* Without tokens, only the browser protects a user's server from other sites, so their
- * requests are refused (origin.h). A token cannot be sent by accident. */
+/* Refuse requests from pages of other sites (origin.h) if the server has no tokens: such
+ * a page could otherwise use the server through the user's browser. With tokens there is
+ * no need, because a browser never sends a token by accident. */
 static bool refuse_foreign_page(struct http_request *request)
 {
     const char *host = header(request->exchange, "Host");
@@ -127,11 +128,11 @@ static bool refuse_foreign_page(struct http_request *request)
     if (request->server->has_tokens)
         return false;
     if (host && !origin_host_is_known(host, request->server->hosts)) {
-        reply_refuse(
-            request, 403,
-            "unknown name in the Host header: without a token file the server accepts "
-            "only IP addresses and the names localhost%s%s; add others with --allow-host",
-            *request->server->hosts ? ", " : "", request->server->hosts);
+        reply_refuse(request, 403,
+                     "the Host header contains an unknown name. Without a token file, "
+                     "the server accepts only IP addresses and the names localhost%s%s. "
+                     "Add other names with --allow-host",
+                     *request->server->hosts ? ", " : "", request->server->hosts);
         return true;
     }
     if (origin && !is_safe_method(request->method) &&
@@ -152,9 +153,9 @@ static void refuse_method(struct http_request *request, const char *allow)
         reply_refuse(request, 405, "this resource allows %s", allow);
 }
 
-/* True if only a trailing slash separates the path from a route. Such a path must not
- * return the UI's page: a monitor that requests "/healthz/" would take it for a healthy
- * server. */
+/* True if only a trailing slash distinguishes the path from a route. Such a path must not
+ * return the UI's page: a monitor that requests "/healthz/" would consider the server
+ * healthy. */
 static bool is_route_with_slash(const struct http_request *request)
 {
     struct target target = request->target;
@@ -180,7 +181,8 @@ static void find_file(struct http_request *request)
     bool is_api = target->n_segments && !strcmp(target->segments[0], "api");
 
     if (is_route_with_slash(request)) {
-        reply_refuse(request, 404, "no such page: remove the slash at its end");
+        reply_refuse(request, 404,
+                     "no such page: remove the slash at the end of the path");
         return;
     }
     if (server->files && target->n_segments && !is_api)
@@ -216,7 +218,8 @@ static void find_route(struct http_request *request)
     }
 }
 
-/* Check the token with the token file. 0: allowed; 401 or 403. */
+/* Check the request's token against the token file. Returns 0: allowed; 401 or 403:
+ * refused. */
 static int check_token(struct http_request *request, enum http_role role)
 {
     struct http_server *server = request->server;
@@ -233,8 +236,8 @@ static int check_token(struct http_request *request, enum http_role role)
     return status;
 }
 
-/* Agents of a job that the server started may have a token of that job, which only the
- * loop knows. */
+/* True if the token may be that of a job which the server started. Only the loop knows
+ * the jobs' tokens. */
 static bool may_be_job_token(const struct http_request *request)
 {
     return request->server->has_token_check && request->match.route->role == ROLE_AGENT &&
@@ -253,10 +256,10 @@ static void check_role(struct http_request *request)
     else if (status == 401)
         reply_unauthorized(request);
     else if (status)
-        reply_refuse(request, 403, "the token's role does not allow this");
+        reply_refuse(request, 403, "the token's role does not allow this request");
 }
 
-/* Bytes of body to come; UINT64_MAX if it is chunked. */
+/* Return the announced size of the body in bytes; UINT64_MAX if the body is chunked. */
 static uint64_t announced_body(const struct exchange *exchange)
 {
     const char *length = header(exchange, "Content-Length");
@@ -280,7 +283,8 @@ static void refuse_body(struct http_request *request)
                      max_body(request));
 }
 
-/* Bodies are not decompressed: a small one could become huge. */
+/* True if the body is compressed. The server refuses such bodies, because a small one
+ * could become huge. */
 static bool is_encoded(const struct exchange *exchange)
 {
     const char *encoding = header(exchange, "Content-Encoding");
@@ -288,8 +292,8 @@ static bool is_encoded(const struct exchange *exchange)
     return encoding && *encoding && strcasecmp(encoding, "identity") != 0;
 }
 
-/* Refuse a request whose end is ambiguous: a proxy in front of the server could be
- * tricked into passing a smuggled request (head.h). */
+/* Refuse a request whose end is ambiguous: it could smuggle a second request past a proxy
+ * in front of the server (head.h). */
 static bool refuse_doubtful_head(struct http_request *request)
 {
     struct exchange *exchange = request->exchange;
@@ -331,7 +335,8 @@ static bool refuse_encoded_body(struct http_request *request)
     return true;
 }
 
-/* All checks before the body is read. An answer ends the request. */
+/* Run all checks that precede the body. If one of them fails, it answers and the request
+ * ends. */
 static void check(struct exchange *exchange)
 {
     struct http_request *request = exchange->request;
@@ -349,7 +354,7 @@ static void check(struct exchange *exchange)
         refuse_encoded_body(request);
 }
 
-/* With the lock held. */
+/* Call with the lock held. */
 static void count_response(struct http_server *server, const struct exchange *exchange,
                            unsigned status)
 {
@@ -456,8 +461,9 @@ static enum MHD_Result begin(struct exchange *exchange, const char *method,
     return begin_body(exchange);
 }
 
-/* The library accepts no answer in the middle of a body. On a plain connection nothing is
- * being sent now, so write the refusal directly and let the library close. */
+/* Answer in the middle of a body, which the library does not support. A plain connection
+ * sends nothing at the moment, so write the refusal directly to the socket and let the
+ * library close the connection. */
 static enum MHD_Result cut_with_answer(struct exchange *exchange, const char *detail)
 {
     struct http_server *server = exchange->server;
@@ -493,7 +499,7 @@ static void keep_body(struct http_request *request, const char *data, size_t len
                buf_append(&request->body, data, len)) {
         http_reply_header(request, "Retry-After", "1");
         reply_refuse(request, 503,
-                     "the server is reading too many large bodies: try again");
+                     "the server is reading too many large bodies: try again later");
     } else {
         server->body_bytes += len;
     }
@@ -524,7 +530,7 @@ static enum MHD_Result take_body(struct exchange *exchange, const char *data,
     return MHD_YES;
 }
 
-/* The request is complete. */
+/* Called when the request is complete. */
 static enum MHD_Result end_body(struct exchange *exchange)
 {
     struct http_request *request = exchange->request;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* head.c - request heads that another server could read differently */
+/* head.c - detects request heads that another server could read differently */
 #include "server/http/head.h"
 
 #include <stdint.h>
@@ -8,14 +8,15 @@
 
 struct walk {
     const char *next; /* expected address of the next header, or NULL */
-    bool is_torn;     /* a header was elsewhere */
+    bool is_torn;     /* a header was at another address */
     unsigned lengths, codings;
     bool is_chunked;
     const char *bad_name, *bad_value; /* names of faulty headers */
 };
 
-/* Versions before 1.0 accept a bare LF as the end of a line, NUL as the end of a value,
- * and continued lines. Only the addresses of the parts reveal that. */
+/* True for versions before 1.0. They accept a bare LF as the end of a line, NUL as the
+ * end of a value, and continued lines. Only the addresses of the head's parts reveal such
+ * input. */
 static bool library_is_lenient(void)
 {
     return strncmp(MHD_get_version(), "0.", 2) == 0;
@@ -68,8 +69,8 @@ static enum MHD_Result check_header(void *cls, enum MHD_ValueKind kind, const ch
     return MHD_YES;
 }
 
-/* Bytes of the head. 0 if unknown: before version 0.9.74 the library returns a negative
- * number. */
+/* Return the size of the head in bytes; 0 if unknown. Before version 0.9.74, the library
+ * reports a negative number. */
 static size_t size_of(struct MHD_Connection *mhd)
 {
     const union MHD_ConnectionInfo *info =
@@ -103,13 +104,15 @@ int head_check(struct MHD_Connection *mhd, const struct head_line *line, bool *i
                          "a header's name contains an invalid character");
     if (walk.bad_value)
         return error_set(err, ERROR_INVALID,
-                         "the header %.60s has a control character in its value",
+                         "the value of the header %.60s contains a control character",
                          walk.bad_value);
     if (walk.lengths > 1)
-        return error_set(err, ERROR_INVALID, "there is more than one Content-Length");
-    if (walk.lengths > 0 && walk.codings > 0)
         return error_set(err, ERROR_INVALID,
-                         "there are both Content-Length and Transfer-Encoding");
+                         "the request contains more than one Content-Length");
+    if (walk.lengths > 0 && walk.codings > 0)
+        return error_set(
+            err, ERROR_INVALID,
+            "the request contains both Content-Length and Transfer-Encoding");
     if (walk.codings > 1 || (walk.codings == 1 && !walk.is_chunked))
         return error_set(err, ERROR_INVALID, "Transfer-Encoding must be chunked");
     if (is_lenient && !is_whole(line, &walk, size))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* head.h - request heads that another server could read differently. A proxy in front and
- * this server must agree where a request ends (RFC 9112, sections 2.2, 5 and 6). */
+/* head.h - detects request heads that another server could read differently. A proxy in
+ * front of this server and the server itself must agree where a request ends (RFC 9112,
+ * sections 2.2, 5 and 6). */
 #ifndef RINGBENCH_SERVER_HTTP_HEAD_H
 #define RINGBENCH_SERVER_HTTP_HEAD_H
 
@@ -15,10 +16,10 @@ struct head_line {
     const char *uri_end; /* before decoding by the library */
 };
 
-/* -1 with the reason (ERROR_INVALID) if the request must be refused and the connection
- * closed. *is_last: close the connection after the answer, because the request's end is
- * uncertain: some versions of the library accept a bare LF after a chunk's size or after
- * the last header. */
+/* Returns -1 with the reason (ERROR_INVALID) if the request must be refused and the
+ * connection closed. *is_last: close the connection after the answer, because the end of
+ * the request is uncertain. Some versions of the library accept a bare LF after a chunk's
+ * size or after the last header. */
 int head_check(struct MHD_Connection *mhd, const struct head_line *line, bool *is_last,
                struct error *err);
 

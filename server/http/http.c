@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* http.c - the HTTP server: start, wake-up of the loop, stop */
+/* http.c - starts and stops the HTTP server, and wakes the loop */
 #include "server/http/http.h"
 
 #include <assert.h>
@@ -18,25 +18,26 @@
 #include "common/base/memory.h"
 #include "server/http/internal.h"
 
-#define DEFAULT_CONNECTIONS 30000u /* 10,000 agents have two each */
+/* enough for 10,000 agents with two connections each */
+#define DEFAULT_CONNECTIONS 30000u
 #define DEFAULT_STREAMS 2000u
 #define DEFAULT_UNREAD ((size_t)64 << 20)
-/* A connection keeps this memory for life; it holds the headers of a request and of its
- * answer. The library's default of 32 KiB costs four times as much per parked agent.
- * Headers may take about 7.9 KB; beyond that the library answers 431. */
+/* Bytes that a connection keeps while it is open, for the headers of a request and its
+ * answer. The library's default of 32 KiB would cost four times as much per parked agent.
+ * If headers exceed about 7.9 KB, the library answers 431. */
 #define CONNECTION_MEMORY 8192u
 #define IDLE_TIMEOUT_S 60u
 #define BACKLOG 4096 /* after a restart all agents connect at once, twice each */
 #define SEND_BUFFER_BYTES (128 * 1024)
-#define DESCRIPTORS_KEPT 64 /* reserved for the rest of the process */
+#define DESCRIPTORS_KEPT 64 /* descriptors reserved for the rest of the process */
 #define CLOSE_GRACE_MS 1000
 #define CLOSE_TICK_MS 20
 #define SWEEP_MS 1000
 #define UNREAD_SWEEPS 5
-/* Several threads, because the library scans all suspended connections of a thread to
- * resume one. */
+/* Number of threads. To resume a connection, the library scans all suspended connections
+ * of its thread, so several threads are faster. */
 #define THREADS 4
-/* Allowance for evicted connections that the library has not closed yet. */
+/* Number of evicted connections that the library may not have closed yet. */
 #define ENDING 1024u
 
 static void on_wake(uv_async_t *wake)
@@ -82,8 +83,8 @@ static void on_handle_closed(uv_handle_t *handle)
         closed(arg);
 }
 
-/* Called when no connection is suspended: every request is answered, and streams have
- * ended. */
+/* Stop the library. Call when no connection is suspended: every request is answered, and
+ * all streams have ended. */
 static void stop(struct http_server *server)
 {
     MHD_stop_daemon(server->mhd);
@@ -124,8 +125,8 @@ void http_server_close(struct http_server *server, void (*closed)(void *arg), vo
     uv_timer_start(&server->sweep, on_closing_tick, 0, CLOSE_TICK_MS);
 }
 
-/* The library's messages concern single connections, so they are logged for debugging
- * only. The last one explains a failed start. */
+/* The library's messages concern single connections, so log them at debug level only.
+ * Keep the last one, which explains a failed start. */
 static void on_library_message(void *cls, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));
 
@@ -146,7 +147,8 @@ static void set_listener_options(int fd, int family)
     int on = 1, off = 0, idle_s = 30, interval_s = 10, probes = 3;
     int send_bytes = SEND_BUFFER_BYTES;
 
-    /* Accepted sockets inherit these. A failure of one does not prevent the start. */
+    /* Accepted sockets inherit these options. If one cannot be set, the server starts
+     * anyway. */
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
     setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &send_bytes, sizeof(send_bytes));
     setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
@@ -193,8 +195,8 @@ static unsigned connection_limit(unsigned wanted)
     return (unsigned)limit.rlim_cur - DESCRIPTORS_KEPT;
 }
 
-/* With TLS the library uses poll(): with epoll, version 0.9 spins while a handshake waits
- * for its client. */
+/* With TLS let the library use poll(). With epoll, version 0.9 uses a whole core while a
+ * handshake waits for its client. */
 static struct MHD_Daemon *call_start(struct http_server *server,
                                      struct MHD_OptionItem *tls)
 {
@@ -203,8 +205,8 @@ static struct MHD_Daemon *call_start(struct http_server *server,
                      (server->is_tls ? MHD_USE_TLS | MHD_USE_POLL_INTERNAL_THREAD
                                      : MHD_USE_EPOLL_INTERNAL_THREAD);
 
-    /* The server enforces its own limit. The library's limit is never reached, however
-     * connections are spread over the threads. */
+    /* The server enforces its own limit. The library's limit is set so high that no
+     * distribution of connections over the threads reaches it. */
     return MHD_start_daemon(
         flags, 0, NULL, NULL, exchange_handle, server, MHD_OPTION_EXTERNAL_LOGGER,
         on_library_message, server, MHD_OPTION_THREAD_POOL_SIZE, (unsigned)THREADS,
@@ -282,7 +284,7 @@ static struct http_server *server_new(uv_loop_t *loop, const struct http_config 
     return server;
 }
 
-/* The listener comes last, because connections arrive as soon as it exists. */
+/* Start the listener last, because connections arrive as soon as it exists. */
 static int start(struct http_server *server, const struct http_config *config,
                  struct error *err)
 {

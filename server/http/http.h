@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* http.h - the HTTP server: libmicrohttpd reads and writes on its own threads. Routes are
- * a table; handlers run on the loop's thread and answer at once, answer later, or stream.
- * All functions are called on the loop's thread. */
+/* http.h - the HTTP server. libmicrohttpd reads requests and writes answers on its own
+ * threads. A table lists the routes. Their handlers run on the loop's thread and answer
+ * at once, answer later, or stream. All functions are called on the loop's thread. */
 #ifndef RINGBENCH_SERVER_HTTP_HTTP_H
 #define RINGBENCH_SERVER_HTTP_HTTP_H
 
@@ -22,12 +22,12 @@ struct http_request;
 struct http_stream;
 
 /* The right that a route requires of its client, weakest first. ROLE_AGENT and
- * ROLE_OPERATOR include viewing but not each other. */
+ * ROLE_OPERATOR each include ROLE_VIEWER, but not each other. */
 enum http_role { ROLE_NONE, ROLE_VIEWER, ROLE_OPERATOR, ROLE_AGENT };
 
-/* A handler owes exactly one answer: a reply or a stream, now or later. It owes one even
- * after the server has closed (the answer is then dropped), unless it parked the request
- * and `gone` ran. */
+/* A handler must give exactly one answer, now or later: a reply or a stream. This also
+ * holds after the server has closed, when the answer is dropped. The only exception is a
+ * parked request whose `gone` has run. */
 typedef void http_handler(struct http_request *request, void *arg);
 
 struct http_route {
@@ -42,18 +42,19 @@ struct http_config {
     struct sockaddr_storage listen;
     const char *tls_cert, *tls_key; /* PEM text, or NULL for plain HTTP */
     const char *web_dir;            /* static files under "/", or NULL */
-    const struct http_auth *auth;   /* NULL: everyone may do everything */
-    /* "NAME,...": allowed in Host without auth, as are addresses and localhost */
+    const struct http_auth *auth;   /* NULL: every client has every role */
+    /* "NAME,...": names that are allowed in the Host header without auth, besides
+     * addresses and localhost */
     const char *hosts;
     unsigned max_connections; /* 0: 30000 */
     unsigned max_streams;     /* 0: 2000 */
     size_t max_unread;        /* bytes of streams and large answers; 0: 64 MiB */
 };
 
-/* Bind, listen and serve `routes` (terminated by a NULL method; borrowed for life; the
- * first that matches answers). `arg` goes to every handler. `config` may be freed after
- * the call, but not its auth. The number of connections is limited by the process's limit
- * of descriptors. NULL on failure. */
+/* Bind, listen and serve `routes`. The table ends with a NULL method and is borrowed
+ * while the server exists; the first matching route answers. Every handler gets `arg`.
+ * `config` may be freed after the call, but config->auth may not. The process's limit of
+ * descriptors also limits the connections. NULL on failure. */
 struct http_server *http_server_create(uv_loop_t *loop, const struct http_config *config,
                                        const struct http_route *routes, void *arg,
                                        struct error *err);
@@ -61,21 +62,23 @@ struct http_server *http_server_create(uv_loop_t *loop, const struct http_config
 /* True if a token that is not in the token file belongs to an agent. */
 typedef bool http_token_check(void *arg, const char *token);
 
-/* Accept agents' tokens from another source, too. */
+/* Also accept tokens of agents for which `check` returns true. */
 void http_server_set_token_check(struct http_server *server,
                                  http_token_check *is_agent_token, void *arg);
 
-/* The bearer token of the request, or NULL; borrowed. */
+/* Return the request's bearer token, borrowed; NULL if there is none. */
 const char *http_request_token(const struct http_request *request);
 
-/* The user of that token by the token file, or NULL; borrowed. */
+/* Return the user of the request's token by the token file, borrowed; NULL if there is
+ * none. */
 const char *http_request_who(const struct http_request *request);
 
-/* Use these tokens from the next request on. The earlier ones may be freed. */
+/* Use these tokens from the next request on. The previous `auth` may be freed
+ * afterwards. */
 void http_server_set_auth(struct http_server *server, const struct http_auth *auth);
 
-/* Use this certificate (PEM texts, only read) from the next connection on. For a server
- * with TLS. On -1 the previous one stays. */
+/* Use this certificate (PEM texts, not modified) from the next connection on. The server
+ * must use TLS. Returns -1 and keeps the previous certificate if this one is invalid. */
 int http_server_set_certificate(struct http_server *server, char *cert, char *key,
                                 struct error *err);
 
@@ -86,14 +89,16 @@ void http_server_address(const struct http_server *server, struct sockaddr_stora
 #define HTTP_URL_MAX (NI_MAXHOST + NI_MAXSERV + 16)
 int http_server_url(const struct http_server *server, char url[HTTP_URL_MAX]);
 
-/* For metrics: requests answered so far; connections and streams open now. */
+/* For metrics: number of requests answered so far, and of connections and streams that
+ * are open. */
 struct http_counters {
     uint64_t requests, responses_2xx, responses_4xx, responses_5xx;
-    /* From a request's head to its answer's head: agents, and all other clients. */
+    /* Time from a request's head to its answer's head, for agents and for all other
+     * clients. */
     struct histogram agents_took, clients_took;
     unsigned connections, streams;
     unsigned waiting;      /* connections without a complete request head */
-    uint64_t unread_bytes; /* of streams and large answers */
+    uint64_t unread_bytes; /* unread bytes of streams and large answers */
     uint64_t dropped;      /* clients dropped for reading too slowly */
     uint64_t reclaimed;    /* connections closed to make room */
     uint64_t refused;      /* connections refused for lack of room */
@@ -107,31 +112,32 @@ void http_server_counters(struct http_server *server, struct http_counters *out)
 void http_server_close(struct http_server *server, void (*closed)(void *arg), void *arg);
 
 /* ---- The request ----
- * Strings are borrowed and live until the answer is given; headers are NULL once the
- * server has closed. Paths, parameters and query values are decoded, valid UTF-8. */
+ * Strings are borrowed and live until the answer is given. Once the server has closed,
+ * headers are NULL. Paths, parameters and query values are decoded and valid UTF-8. */
 const char *http_request_param(const struct http_request *request, const char *name);
 const char *http_request_query(const struct http_request *request, const char *name);
-/* Call `each` for every value of a repeatable query parameter. */
+/* Call `each` for every value of a query parameter that may repeat. */
 void http_request_query_each(const struct http_request *request, const char *name,
                              void (*each)(void *arg, const char *value), void *arg);
 const char *http_request_header(const struct http_request *request, const char *name);
 const char *http_request_body(const struct http_request *request, size_t *len);
-/* Take the body; the caller frees it, also if the client has left. The request has no
- * body afterwards. */
+/* Take the body, which the caller frees, even if the client has left. Afterwards the
+ * request has no body. */
 char *http_request_take_body(struct http_request *request, size_t *len);
-/* The client's address, "" if unknown. An IPv4-mapped IPv6 address is given as IPv4. */
+/* Write the client's address, "" if it is unknown. An IPv4-mapped IPv6 address is written
+ * as IPv4. */
 void http_request_peer(const struct http_request *request, char out[NI_MAXHOST]);
 /* True if the client has this role; always true without tokens. */
 bool http_request_may(const struct http_request *request, enum http_role role);
-/* The index of the type in `types` (NULL-terminated, "application/json") that the
- * Accept header prefers by its q values. 0 if there is no header, -1 if no type is
- * acceptable. */
+/* Return the index of the type in `types` that the Accept header prefers by its q values.
+ * `types` ends with NULL; a type is written as "application/json". 0 if there is no
+ * header, -1 if the header accepts none of the types. */
 int http_request_accepts(const struct http_request *request, const char *const *types);
 
-/* Store `data` for a later answer. `gone` runs on the loop if the client disconnects
- * first (also if it closes only its sending half) or the server closes; the request must
- * not be used afterwards. With a NULL `gone`, only the answer ends the request: for work
- * that needs the request to its end. */
+/* Keep the request for a later answer. If the client disconnects before it, or only
+ * closes its sending half, or the server closes, `gone` runs on the loop with `data`. The
+ * request must not be used afterwards. If `gone` is NULL, the request lives until its
+ * answer even if the client has left. */
 void http_request_park(struct http_request *request, void (*gone)(void *data),
                        void *data);
 
@@ -139,21 +145,23 @@ void http_request_park(struct http_request *request, void (*gone)(void *data),
 void http_reply_header(struct http_request *request, const char *name, const char *value);
 
 /* ---- Answers ----
- * Each ends the request. json is stolen; if it is NULL, the answer is 500. */
+ * Each function ends the request. json is stolen; if it is NULL, the answer is 500. */
 void http_reply_json(struct http_request *request, int status, json_t *json);
-/* For answers that many clients get at once and that may be large. The answer waits, as
- * JSON, while clients have too much unread, so that it causes no client to be dropped. */
+/* Use this for large answers that many clients get at the same time. The answer waits,
+ * as JSON, while clients have too much unread. It therefore causes no client to be
+ * dropped. */
 void http_reply_json_in_turn(struct http_request *request, int status, json_t *json);
 void http_reply_text(struct http_request *request, int status, const char *content_type,
                      const char *text, size_t len);
-/* The text was allocated by malloc() and is taken. */
+/* text: allocated by malloc(); taken. */
 void http_reply_taken_text(struct http_request *request, int status,
                            const char *content_type, char *text, size_t len);
 void http_reply_empty(struct http_request *request, int status);
 void http_reply_problem(struct http_request *request, int status,
                         const struct problems *problems, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* The only place that maps error codes to statuses. */
+/* Answer with a problem document. This function alone maps error codes to HTTP
+ * statuses. */
 void http_reply_error(struct http_request *request, const struct error *err);
 
 /* Begin a response of unknown length, which ends the request. The stream lives until
@@ -163,12 +171,13 @@ struct http_stream *http_stream_begin(struct http_request *request, int status,
                                       const char *content_type, void (*gone)(void *data),
                                       void *data);
 
-/* Queue bytes (copied). Returns the bytes queued and unsent. A client with 64 MiB unread
- * is dropped, and `gone` runs: stop writing when the stream is full, and continue when
- * drained. If all clients together have too much unread, the one that has read nothing
- * for longest is dropped. */
+/* Queue bytes, which are copied. Returns the number of bytes queued and unsent. A client
+ * with 64 MiB unread is dropped, and `gone` runs. The writer should therefore stop when
+ * the stream is full and continue after `drained`. If all clients together have too much
+ * unread, the client that has read nothing for longest is dropped. */
 size_t http_stream_write(struct http_stream *stream, const void *data, size_t len);
-/* True if over 1 MiB is queued, or anything while the server's total is high. */
+/* True if more than 1 MiB is queued. While all clients together have much unread, true if
+ * anything is queued. */
 bool http_stream_is_full(const struct http_stream *stream);
 size_t http_stream_queued(const struct http_stream *stream);
 
@@ -178,8 +187,8 @@ void http_stream_on_drain(struct http_stream *stream, void (*drained)(void *data
 /* Send what is queued, then end the response. `gone` and `drained` will not run. */
 void http_stream_end(struct http_stream *stream);
 
-/* End an incomplete response: the connection closes without the end marker, so that no
- * client takes the response for complete. May be called from `gone` when the server
+/* End an incomplete response: the connection closes without the end marker, so the client
+ * notices that the response is incomplete. May be called from `gone` when the server
  * closes. */
 void http_stream_abort(struct http_stream *stream);
 

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* internal.h - shared by the files of the HTTP server, and included nowhere else.
+/* internal.h - declarations shared by the files of server/http, and included nowhere
+ * else.
  *
- * The library reads requests and writes answers on its own threads. A request has two
- * halves. The exchange belongs to the library's thread: it begins with the first line of
- * a request, and is freed when the answer was sent or the connection died. The loop uses
- * it only while the connection is suspended, to set the answer. The request is what a
- * handler sees: the library's thread fills it and passes it to the loop, and the loop
- * frees it with the answer.
+ * The library reads requests and writes answers on its own threads. Two structs represent
+ * a request. The exchange belongs to the library's thread: it begins with the first line
+ * of a request, and is freed when the answer was sent or the connection died. The loop
+ * uses the exchange only to set the answer, while the connection is suspended. The
+ * request is the part that a handler uses: the library's thread fills it and passes it to
+ * the loop, and the loop frees it with the answer.
  *
- * `lock` protects data of both threads. Functions that need it held say so. Lock order:
- * `lock`, then the library's own locks. No handler runs with it held. */
+ * `lock` protects data that both threads use. A comment says so where a function must be
+ * called with the lock held. Lock order: `lock`, then the library's own locks. No handler
+ * runs with the lock held. */
 #ifndef RINGBENCH_SERVER_HTTP_INTERNAL_H
 #define RINGBENCH_SERVER_HTTP_INTERNAL_H
 
@@ -29,23 +31,25 @@
 
 #define HTTP_HEADERS_MAX 16
 
-/* A socket that nobody reads, and the callback for when its client closes it. */
+/* A socket that is currently not read, and the callback that runs when its client closes
+ * it. */
 struct watch {
     void *owner;
     int fd;
-    void (*callback)(struct watch *watch); /* on the loop, lock held */
+    void (*callback)(struct watch *watch); /* runs on the loop with the lock held */
     bool is_active;
 };
 
-/* Lives as long as the library's connection. */
+/* A connection; freed when the library ends it. */
 struct http_connection {
     struct http_server *server;
-    struct certificate *certificate; /* NULL: the certificate given at start, or no TLS */
+    /* NULL: the session uses the certificate given at start, or there is no TLS */
+    struct certificate *certificate;
     int fd;
-    bool has_sent_line; /* it has sent a request's first line */
-    bool is_waiting;    /* it is in server->waiting */
-    bool is_peeked;     /* the end of its input needs no check */
-    bool is_evicted;    /* closing, to make room for another */
+    bool has_sent_line; /* the client has sent the first line of a request */
+    bool is_waiting;    /* the connection is in server->waiting */
+    bool is_peeked;  /* the end of its input was checked in this wait, or need not be */
+    bool is_evicted; /* is being closed to make room for another connection */
     uint64_t deadline_ms;
     TAILQ_ENTRY(http_connection) waiting;
 };
@@ -54,8 +58,8 @@ TAILQ_HEAD(http_connection_list, http_connection);
 
 enum exchange_phase {
     EXCHANGE_NEW,
-    EXCHANGE_CHECKING_TOKEN, /* the loop checks the token */
-    EXCHANGE_READING,        /* the body arrives */
+    EXCHANGE_CHECKING_TOKEN, /* waits until the loop has checked the token */
+    EXCHANGE_READING,        /* reads the body */
     EXCHANGE_HANDLED         /* passed to the loop, or answered */
 };
 
@@ -66,12 +70,12 @@ struct exchange {
     struct http_request *request; /* NULL once answered */
     struct head_line line;
     enum exchange_phase phase;
-    uint64_t begun_ms, body_seen; /* body_seen: bytes read, kept or not */
+    uint64_t begun_ms, body_seen; /* body_seen: bytes of body read, kept or dropped */
     struct MHD_Response *response;
     unsigned status;
     bool is_suspended;
     bool is_stream;
-    bool is_of_agent; /* of an agent's route */
+    bool is_of_agent; /* the route is for agents */
     bool is_lost;     /* the client left before the answer */
     bool is_last;     /* the connection closes after the answer */
 };
@@ -82,8 +86,8 @@ struct http_reply_header {
 
 struct http_request {
     struct http_server *server;
-    struct exchange *exchange; /* NULL: the server has answered instead */
-    char method[32];           /* may be cut: no route uses a longer method */
+    struct exchange *exchange; /* NULL: the server has answered instead of the handler */
+    char method[32]; /* may be truncated, because no route uses a longer method */
     struct router_match match;
     const struct static_file *file;
     struct target target;
@@ -95,14 +99,14 @@ struct http_request {
     void (*gone)(void *data);
     void *data;
     struct watch watch; /* active while `gone` is set */
-    bool is_handled;    /* it is in server->handled */
+    bool is_handled;    /* the request is in server->handled */
     TAILQ_ENTRY(http_request) next, turns;
 };
 
 TAILQ_HEAD(http_request_list, http_request);
 
-/* An answer that is sent in pieces (send.c). A stream has a writer; a text is
- * complete. */
+/* An answer that is sent in pieces (send.c). A stream has a writer that adds data; a text
+ * is complete from the start. */
 struct http_stream {
     struct http_server *server;
     struct http_connection *connection;
@@ -118,11 +122,11 @@ struct http_stream {
 
     /* Guarded by the lock. */
     struct buf queue;
-    size_t sent;   /* bytes of `queue`, up to half of it */
+    size_t sent;   /* bytes of `queue` that were sent; at most half of it */
     unsigned tick; /* server->tick when its client last read */
     struct watch watch;
     bool is_suspended; /* the library waits for more data */
-    bool is_due;       /* it is in server->due */
+    bool is_due;       /* the stream is in server->due */
     bool is_over;      /* the library has finished with it */
     bool is_ended;     /* the writer has finished with it */
     bool is_cut;       /* nothing more is sent */
@@ -161,44 +165,46 @@ struct http_server {
     unsigned handles; /* open handles */
     int listen_fd, watch_fd;
     struct handshakes handshakes;
-    unsigned retries; /* tries to find room for a connection */
+    unsigned retries; /* attempts to find room for the next connection */
     http_token_check *is_agent_token;
     void *token_check_arg;
     struct http_request_list handled, turns;
-    /* answers of `turns` that this turn of the loop may still send */
+    /* number of answers of `turns` that may still be sent in this turn of the loop */
     unsigned texts_left;
     TAILQ_HEAD(, http_stream) streams;
     uint64_t close_deadline_ms;
     void (*closed)(void *arg);
     void *closed_arg;
 
-    /* Threads read it with auth_lock held; only the loop changes it. */
+    /* All threads read `auth` with auth_lock held; only the loop changes it. */
     uv_rwlock_t auth_lock;
     const struct http_auth *auth;
 
-    atomic_size_t body_bytes; /* of all current requests */
+    atomic_size_t body_bytes; /* bytes of the bodies of all current requests */
     atomic_bool is_starting, has_token_check;
     char library_text[256]; /* the library's last message during its start */
 
     uv_mutex_t lock; /* guards the members below */
     bool is_closing, has_turns;
-    struct certificate *certificate; /* replaces the library's, if not NULL */
+    struct certificate
+        *certificate; /* used in place of the certificate given at start; NULL: none */
     /* Requests for the loop: with large bodies, of agents, and others. */
     struct http_request_list large, agents, small;
-    TAILQ_HEAD(, http_stream) notices;   /* with a callback due */
+    TAILQ_HEAD(, http_stream) notices;   /* streams with a callback due */
     struct http_connection_list waiting; /* ordered by waiting time, longest first */
     TAILQ_HEAD(, http_linger) lingers;
     unsigned n_lingers, n_exchanges, n_evicted;
-    TAILQ_HEAD(, http_stream) due;    /* to be resumed in the next turn */
-    TAILQ_HEAD(, http_stream) unread; /* by last read, oldest first */
-    unsigned tick;                    /* calls of send_tick */
+    TAILQ_HEAD(, http_stream) due; /* streams to resume in the next turn of the loop */
+    TAILQ_HEAD(, http_stream)
+    unread;        /* streams with unread data, by the client's last read, oldest first */
+    unsigned tick; /* number of calls of send_tick() */
     struct http_counters counters;
 };
 
 /* accept.c */
 /* Takes ownership of the listener. */
 void accept_start(struct http_server *server, int listener);
-/* `closed` is called for each of its handles. */
+/* Stop accepting. `closed` is called for each handle of accept.c. */
 void accept_close(struct http_server *server, uv_close_cb closed);
 
 /* connection.c. All but the first two need the lock held. */
@@ -210,8 +216,8 @@ struct http_connection *connection_of(struct MHD_Connection *mhd);
 void connection_wait(struct http_connection *connection, uint64_t ms);
 /* Like connection_wait(), but the connection goes to the end of the waiting ones. */
 void connection_wait_anew(struct http_connection *connection, uint64_t ms);
-/* The client has an answer to read, or has just read part of it. Only the library has a
- * deadline for that, but the connection may be evicted. */
+/* Call when the client has an answer to read, or has just read a part. The library limits
+ * the time for that. The connection may still be evicted. */
 void connection_wait_for_reading(struct http_connection *connection);
 void connection_rest(struct http_connection *connection);
 /* Close the connection that has waited longest. False if none waits. */
@@ -223,9 +229,9 @@ void connection_sweep(struct http_server *server);
 int watches_start(struct http_server *server, struct error *err);
 void watch_start(struct http_server *server, struct watch *watch);
 void watch_stop(struct http_server *server, struct watch *watch);
-/* Read and drop further bytes from the client, on a copy of the socket, for some seconds.
- * Closing with unread input makes the kernel reset the connection, and the client loses
- * the answer. */
+/* Read and drop further bytes from the client for some seconds, on a copy of the socket.
+ * If the socket were closed with unread input, the kernel would reset the connection and
+ * the client could lose the answer. */
 void linger_start(struct http_server *server, int fd);
 /* End expired lingers, or all. Needs the lock held. */
 void linger_sweep(struct http_server *server, bool all);
@@ -242,7 +248,7 @@ void exchange_completed(void *cls, struct MHD_Connection *mhd, void **context,
 /* Handle requests from the library's threads, as many as a turn of the loop has time
  * for. */
 void serve(struct http_server *server);
-/* When the server closes: answer all requests and end all streams. */
+/* Call when the server closes. Answer all requests and end all streams. */
 void serve_no_more(struct http_server *server);
 
 /* request.c */
@@ -268,15 +274,15 @@ void reply_static(struct http_request *request, const struct static_file *file);
 
 /* send.c. All but the last three need the lock held. */
 size_t send_queued(const struct http_stream *stream);
-/* -1: the client would have too much unread. */
+/* Queue data. Returns -1 if the client would then have too much unread. */
 int send_push(struct http_stream *stream, const void *data, size_t len);
 /* Send nothing more and close the connection. */
 void send_cut(struct http_stream *stream);
 /* Resume the suspended connection: the stream has more to send, or has ended. */
 void send_resume(struct http_stream *stream);
 void send_unnotice(struct http_stream *stream);
-/* True if clients have more than half of the limit unread. A stream with queued data
- * should get no more then. */
+/* True if all clients together have more than half of the limit unread. A stream that
+ * already has queued data should then get no more. */
 bool send_is_high(const struct http_server *server);
 /* If the total is high, drop clients that have read nothing for `patience` calls of this
  * function. */
@@ -286,13 +292,13 @@ void send_due(struct http_server *server);
 /* A response that ends with its stream. The size may be MHD_SIZE_UNKNOWN. */
 struct MHD_Response *send_response(struct exchange *exchange, uint64_t size,
                                    struct http_stream **out);
-/* A response of these bytes, which are taken. */
+/* Return a response that consists of these bytes, which are taken. */
 struct MHD_Response *send_text(struct exchange *exchange, char *data, size_t len);
 
 /* stream.c */
 /* Run the callbacks due from the library's threads until a time (uv_hrtime). */
 void stream_run_notices(struct http_server *server, uint64_t until_ns);
-/* When the server closes: run all streams' `gone`, then end them. */
+/* Call when the server closes. Run all streams' `gone`, then end the streams. */
 void stream_close_all(struct http_server *server);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* negotiate.c - Accept and Accept-Encoding headers */
+/* negotiate.c - chooses media type and encoding by the headers Accept and
+ * Accept-Encoding */
 #include "server/http/negotiate.h"
 
 #include <stddef.h>

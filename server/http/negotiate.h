@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* negotiate.h - content negotiation, RFC 9110 section 12.5 */
+/* negotiate.h - content negotiation: chooses media type and encoding (RFC 9110, section
+ * 12.5) */
 #ifndef RINGBENCH_SERVER_HTTP_NEGOTIATE_H
 #define RINGBENCH_SERVER_HTTP_NEGOTIATE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* origin.c - checks of the Origin and Host headers */
+/* origin.c - checks the Origin and Host headers of requests */
 #include "server/http/origin.h"
 
 #include <arpa/inet.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reply.c - answers: JSON, text, problem documents, files */
+/* reply.c - sends answers: JSON, text, problem documents, files */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* request.c - the life of a request, and a handler's access to it */
+/* request.c - creates and frees requests, and gives handlers access to them */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* router.c - matches targets with the table of routes */
+/* router.c - finds the route for a method and path in the table of routes */
 #include "server/http/router.h"
 
 #include <stdbool.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* send.c - answers that are sent in pieces: streams and large texts. Each has a queue of
+/* send.c - sends answers in pieces: streams and large texts. Each answer has a queue of
  * bytes, which the library's threads empty.
  *
- * All queues together have a limit. Beyond it, the client that has read nothing for
- * longest is dropped, so that a client that never reads is dropped before one that reads
- * slowly. */
+ * The total size of all queues is limited. Above the limit, the client that has read
+ * nothing for longest is dropped. A client that never reads is therefore dropped before
+ * one that reads slowly. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* serve.c - requests on the loop: their handlers run here */
+/* serve.c - runs the handlers of requests on the loop */
 #include "common/base/memory.h"
 #include "server/http/internal.h"
 

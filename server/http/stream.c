@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stream.c - responses of unknown length: the part of their writers on the loop */
+/* stream.c - provides responses of unknown length to their writers on the loop */
 #include <stdlib.h>
 #include <string.h>
 

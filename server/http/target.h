@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* target.h - the parts of a request's target: decoded path, its segments, query pairs */
+/* target.h - splits a request's target into decoded path, segments and query pairs */
 #ifndef RINGBENCH_SERVER_HTTP_TARGET_H
 #define RINGBENCH_SERVER_HTTP_TARGET_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* watch.c - sockets that the library does not poll: those of suspended connections, whose
- * clients may leave, and those of refused requests, whose clients may still send */
+/* watch.c - watches sockets that the library does not poll: those of suspended
+ * connections, whose clients may leave, and those of refused requests, whose clients may
+ * still send */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* actions.c - suspect nodes, and the hooks that run for them */
+/* actions.c - decides which nodes are suspects, selects the hooks to run for them, and
+ * records the hooks' results */
 #include "server/watches/actions.h"
 
 #include <string.h>
@@ -147,14 +148,14 @@ static bool has_run_often(const struct actions *on, const struct hook *hook)
     return n >= hook->per_hour;
 }
 
-/* Why the hook may not run, or NULL. */
+/* Return the reason why the hook may not run, or NULL. */
 static const char *refusal_of(const struct actions *on, const struct hook *hook)
 {
     if (has_run_often(on, hook))
         return "the hook's limit per_hour is reached";
     if (hook->most_nodes && count_held(on, hook->name) >= hook->most_nodes)
-        return "the hook's limit most_nodes is reached: look for a common cause, "
-               "such as a faulty switch";
+        return "the hook's limit most_nodes is reached: check for a cause that the nodes "
+               "share, such as a faulty switch";
     return NULL;
 }
 
@@ -188,7 +189,7 @@ static void make_room(json_t *list)
         json_array_remove(list, idle ? idle : oldest);
 }
 
-/* Add an action of the hook. */
+/* Add an action for the hook. */
 static void put(const struct actions *on, const struct hook *hook,
                 const struct action_event *event, json_t *nodes)
 {
@@ -209,7 +210,7 @@ static void put(const struct actions *on, const struct hook *hook,
         set_held(on, first_node(action), hook->name, true);
 }
 
-/* Whether a command of the hook for the node is due or running. */
+/* True if a command of the hook for the node is due or running. */
 static bool is_under_way(const struct actions *on, const struct hook *hook,
                          const char *node)
 {
@@ -224,8 +225,8 @@ static bool is_under_way(const struct actions *on, const struct hook *hook,
     return false;
 }
 
-/* Whether the hook is to run for the node. An undoing hook runs only where its hook was
- * applied, and a lasting hook only where it was not. */
+/* True if the hook must run for the node. An undoing hook runs only where the hook that
+ * it undoes was applied. A lasting hook runs only where it was not applied yet. */
 static bool is_left_to_do(const struct actions *on, const struct hook *hook,
                           const char *node)
 {
@@ -275,7 +276,7 @@ json_t *actions_due(const json_t *watch)
     return NULL;
 }
 
-/* A killed command may have taken effect, so the node counts as held. */
+/* A killed command may have taken effect, so "held" of the node gets the hook. */
 void actions_end(const struct actions *on, json_t *action, const char *state,
                  const char *output)
 {
@@ -293,8 +294,9 @@ void actions_end(const struct actions *on, json_t *action, const char *state,
 
 void actions_disown(json_t *watch)
 {
-    static const char why[] = "the server stopped before the command ended; it may have "
-                              "had its effect and is not run again";
+    static const char why[] =
+        "the server stopped before the command ended. The command may have taken effect, "
+        "so the server does not run it again";
     json_t *action;
     size_t i;
 

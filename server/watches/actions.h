@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* actions.h - suspect nodes, the hooks that run for them, and the results.
- * Pure: functions of the documents of the watch (sweep.h) and of nodes.
+/* actions.h - decides which nodes are suspects, selects the hooks to run for them, and
+ * records the hooks' results. The functions work only on the documents of a watch
+ * (sweep.h) and of nodes.
  *
- * The stored document of a node; docs/reference/api.md describes that of a suspect:
- * {"node", "results": of the latest runs that judged it, newest first, [{"run","named"}],
- *  "identity": of its machine when it was named, "changed": another machine has the name,
- *  "held"}, and of a suspect "since", "watch", "run", "sentence".
+ * The stored document of a node is
+ * {"node", "results": of the latest runs that judged the node, newest first,
+ * [{"run","named"}],
+ *  "identity": of the node's machine when a run named the node, "changed": another
+ *  machine has the name,
+ *  "held"}, and for a suspect also "since", "watch", "run", "sentence".
+ *  docs/reference/api.md describes a suspect's members.
  *
- * "actions" of a watch: the latest, newest first: {"id","time","event","hook","nodes",
- * "run","sentence","state","output"}. "held" of a node contains the lasting hooks that
- * were applied to it and not undone. An action is stored as `due` before its command
- * starts. After a restart the command may have run, so it is not started again. */
+ * "actions" of a watch contains the latest actions, newest first:
+ * {"id","time","event","hook","nodes", "run","sentence","state","output"}. "held" of a
+ * node contains the lasting hooks that were applied to the node and not undone. An action
+ * is stored as `due` before its command starts. After a restart the command may have run,
+ * so it is not started again. */
 #ifndef RINGBENCH_SERVER_WATCHES_ACTIONS_H
 #define RINGBENCH_SERVER_WATCHES_ACTIONS_H
 
@@ -22,32 +27,33 @@
 
 /* ---- Suspects ---- */
 
-/* A node that was named in STANDING_NAMED of the last STANDING_RUNS runs is a suspect. */
+/* A node is a suspect if STANDING_NAMED of the last STANDING_RUNS runs named it. */
 #define STANDING_RUNS 10
 #define STANDING_NAMED 2
 
-/* Return the node's document in an object by names, borrowed. A missing one is added. */
+/* Return the node's document from an object by node names, borrowed. A missing document
+ * is added. */
 json_t *standing_of(json_t *standings, const char *node);
 
 bool standing_is_suspect(const json_t *node);
 
-/* Return whether a hook was applied to the node and not undone. */
+/* Return true if a hook was applied to the node and not undone. */
 bool standing_is_held(const json_t *node);
 
-/* Return whether the node is a suspect or the latest run named it. Only pairs clear it: a
- * run over all nodes could pass by chance. */
+/* Return true if the node is a suspect or the latest run named it. Only a run of pairs
+ * may clear such a node: a run over all nodes could pass by chance. */
 bool standing_is_open(const json_t *node);
 bool standing_any_is_open(const json_t *standings, const json_t *names);
 
-/* Take the result of a run that judged the node. sentence: the reason if is_named. Return
- * whether the node became a suspect, or was one and passed. */
+/* Record the result of a run that judged the node. sentence: the reason if is_named.
+ * Return true if the node became a suspect, or if it was a suspect and passed. */
 bool standing_take(json_t *node, const char *watch, const char *run, const char *sentence,
                    bool is_named, const char *identity, int64_t now_ms);
 
-/* Forget the results of runs, so that the node is no suspect. */
+/* Delete the results of runs, so that the node is no longer a suspect. */
 void standing_clear(json_t *node);
 
-/* Return whether the document may be removed: no result names the node, and no hook was
+/* Return true if the document may be deleted: no result names the node, and no hook is
  * applied to it. */
 bool standing_is_clean(const json_t *node);
 
@@ -59,10 +65,11 @@ struct action_event {
     const char *event;
     json_t *nodes; /* names, borrowed */
     const char *run, *sentence;
-    bool is_again; /* not new: run only lasting and undoing hooks that failed before */
+    /* the event was reported before: run only lasting and undoing hooks that failed */
+    bool is_again;
 };
 
-/* The data that actions work on; all borrowed. */
+/* The data that the functions below use; all borrowed. */
 struct actions {
     json_t *watch;
     const struct hook_list *hooks;
@@ -77,8 +84,8 @@ void actions_add(const struct actions *on, const struct action_event *event);
 /* Return the oldest due action, borrowed, or NULL. */
 json_t *actions_due(const json_t *watch);
 
-/* Record the end of the action's command. state: "done", "failed" or "killed". The watch
- * may be NULL, since deleted. */
+/* Record that the action's command has ended. state: "done", "failed" or "killed". The
+ * watch is NULL if it was deleted meanwhile. */
 void actions_end(const struct actions *on, json_t *action, const char *state,
                  const char *output);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* calendar.c - when a watch is due */
+/* calendar.c - computes when a watch is due */
 #include "server/watches/calendar.h"
 
 #include <stdio.h>
@@ -11,7 +11,8 @@
 #define PERIOD_LEAST_MS 5000
 #define PERIOD_MOST_MS (366 * CALENDAR_DAY_MS)
 
-/* Return -1 unless the text is a period from 5 s to 366 days. */
+/* Return the period in milliseconds; -1 if the text is not a period from 5 s to 366
+ * days. */
 static int64_t parse_period(const char *text)
 {
     static const char units[] = "smhd";
@@ -26,7 +27,7 @@ static int64_t parse_period(const char *text)
     return n * units_ms[unit];
 }
 
-/* Return -1 unless the text is a time of day. */
+/* Return the time since midnight in milliseconds; -1 if the text is not a time of day. */
 static int64_t parse_time(const char *text)
 {
     static const char digits[] = "0123456789";
@@ -47,7 +48,7 @@ static void read_times(struct calendar *calendar, const json_t *every,
     char at[64];
 
     if (n == 0 || n > CALENDAR_TIMES_MAX) {
-        problems_add(problems, "/every", "must have 1 to %d times of day",
+        problems_add(problems, "/every", "must contain 1 to %d times of day",
                      CALENDAR_TIMES_MAX);
         return;
     }
@@ -94,8 +95,8 @@ void calendar_read(struct calendar *calendar, const json_t *every, json_t *windo
         read_window(calendar, window, problems);
 }
 
-/* Return the time since the window opened; if it is closed, minus the time until it
- * opens. */
+/* If the window is open, return how long ago it opened. If it is closed, return minus the
+ * time until it opens. */
 static int64_t open_since_ms(const struct calendar *calendar, int64_t now_ms)
 {
     int64_t since = now_ms % CALENDAR_DAY_MS - calendar->from_ms;
@@ -132,7 +133,7 @@ static int64_t first_from(const struct calendar *calendar, int64_t from_ms)
     return first;
 }
 
-/* The first due time after the window closed moves to the next opening. */
+/* The first due time after the window closed is moved to the next opening. */
 int64_t calendar_next(const struct calendar *calendar, int64_t after_ms)
 {
     int64_t open_ms = calendar->until_ms - calendar->from_ms;

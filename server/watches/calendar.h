@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* calendar.h - when a watch is due. Pure. Times are milliseconds since 1970 from the
- * caller; times of day are UTC. */
+/* calendar.h - computes when a watch is due, without reading a clock. The caller passes
+ * times in milliseconds since 1970. Times of day are UTC. */
 #ifndef RINGBENCH_SERVER_WATCHES_CALENDAR_H
 #define RINGBENCH_SERVER_WATCHES_CALENDAR_H
 
@@ -16,11 +16,12 @@
 #define CALENDAR_DAY_MS INT64_C(86400000)
 
 struct calendar {
-    int64_t period_ms;                    /* a day for times of day */
-    int64_t anchor_ms;                    /* a due time, for calendars with a period */
-    int64_t times_ms[CALENDAR_TIMES_MAX]; /* since midnight */
-    size_t n_times;                       /* 0: due once per period */
-    int64_t from_ms, until_ms; /* the window since midnight; may end on the next day */
+    int64_t period_ms; /* interval between due times; a day if times of day are set */
+    int64_t anchor_ms; /* one of the due times of a calendar with a period */
+    int64_t times_ms[CALENDAR_TIMES_MAX]; /* due times since midnight */
+    size_t n_times;                       /* 0: the calendar uses a period */
+    int64_t from_ms,
+        until_ms; /* the window, in time since midnight; may end on the next day */
 };
 
 /* Set all members except anchor_ms. every: "24h" (s, m, h or d), or an array of times of
@@ -29,7 +30,7 @@ struct calendar {
 void calendar_read(struct calendar *calendar, const json_t *every, json_t *window,
                    struct problems *problems);
 
-/* Return whether the window is open. */
+/* Return true if the window is open. */
 bool calendar_is_open(const struct calendar *calendar, int64_t now_ms);
 
 /* Return the first due time after `after_ms`. A due time outside the window moves to the

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hook.c - hooks: commands that the server runs when a watch finds something */
+/* hook.c - reads hooks and runs their commands when a watch reports an event */
 #include "server/watches/hook.h"
 
 #include <stdio.h>
@@ -29,11 +29,11 @@ static void check_on(json_t *on, const char *pointer, struct problems *problems)
         n_known += json_has_string(on, events[i]);
     if (n_known == 0 || n_known != json_array_size(on))
         problems_add(problems, pointer,
-                     "must be an array with one or more of fail, culprit, recovered and "
-                     "stale, none of them twice");
+                     "must be an array of one or more different events: fail, culprit, "
+                     "recovered, stale");
 }
 
-/* check_templates() checks the fields without a check here. */
+/* check_templates() checks the fields for which the table contains no check. */
 #define AT(member) .offset = offsetof(struct hook, member)
 #define TEXT(member) .kind = &spec_text, AT(member), .max = TEXT_MAX
 #define COUNT(member, low, high)                                                         \
@@ -102,7 +102,7 @@ const struct hook *hook_list_find(const struct hook_list *list, const char *name
     return NULL;
 }
 
-/* A hook whose `undoes` names no hook would never run. */
+/* Refuse a hook whose `undoes` names no existing hook: it would never run. */
 static int link_undone(const struct hook_list *list, struct error *err)
 {
     for (size_t i = 0; i < list->n; i++) {
@@ -138,7 +138,7 @@ static int load(struct hook_list *list, const char *dir, struct error *err)
     return -1;
 }
 
-/* ---- Running them ---- */
+/* ---- Running hooks ---- */
 
 /* A running command of a hook. */
 struct hook_call {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hook.h - hooks: commands that the server runs when a watch finds something, read from
- * the files of hooks.d (docs/reference/watches.md, "Hooks"). On the loop's thread. */
+/* hook.h - reads hooks from the files of hooks.d and runs their commands when a watch
+ * reports an event (docs/reference/watches.md, "Hooks"). Used on the loop's thread
+ * only. */
 #ifndef RINGBENCH_SERVER_WATCHES_HOOK_H
 #define RINGBENCH_SERVER_WATCHES_HOOK_H
 
@@ -20,8 +21,9 @@ struct hook {
     json_t *on;        /* array of names of events */
     json_t *argv;      /* array of templates */
     char *undoes;      /* the hook whose effect on a node this hook ends, or NULL */
-    long per_hour;     /* limit of commands per watch */
-    long most_nodes;   /* limit of nodes with the hook's effect; 0: none */
+    long per_hour;     /* maximum number of commands per watch and hour */
+    long
+        most_nodes; /* maximum number of nodes that have the hook's effect; 0: no limit */
     double command_s;
     bool is_per_node; /* argv contains {node}: the command runs once for each node */
     bool is_lasting;  /* the effect on a node lasts until it is undone */
@@ -32,23 +34,24 @@ struct hook_list {
     size_t n;
 };
 
-/* Borrowed, or NULL. */
+/* Return the hook with this name, borrowed, or NULL. */
 const struct hook *hook_list_find(const struct hook_list *list, const char *name);
 
-/* ---- Running them ---- */
+/* ---- Running hooks ---- */
 
-/* The command of an action (actions.h) has ended. watch: its id; the watch may be deleted
- * meanwhile. */
+/* Called when the command of an action (actions.h) has ended. watch: id of a watch that
+ * may have been deleted meanwhile. */
 typedef void hook_ended(void *arg, const char *watch, json_t *action, const char *state,
                         const char *output);
 
 struct hook_runner {
     struct hook_list hooks;
     const char *dir; /* borrowed */
-    char *url;       /* of this server, or NULL */
+    char *url;       /* URL of this server, or NULL */
     hook_ended *ended;
     void *arg;
-    struct engine_calls calls; /* the caller ticks them */
+    struct engine_calls
+        calls; /* running commands; the caller calls engine_calls_tick() */
     LIST_HEAD(, hook_call) running;
 };
 
@@ -57,17 +60,17 @@ struct hook_runner {
 int hook_runner_init(struct hook_runner *runner, const char *dir, hook_ended *ended,
                      void *arg, struct error *err);
 
-/* Commands that are running continue, but their end is not reported. */
+/* Free the members. Running commands continue, but `ended` is not called for them. */
 void hook_runner_release(struct hook_runner *runner);
 
-/* url: of this server, copied. */
+/* Set the URL of this server, which is copied. */
 void hook_runner_set_server(struct hook_runner *runner, const char *url);
 
 /* Read the hooks again. Returns -1 with the first error, and keeps the earlier hooks. */
 int hook_runner_reload(struct hook_runner *runner, struct error *err);
 
-/* Start the command of an action of the watch's document, which is stored as due. now_ms:
- * of a monotonic clock. */
+/* Start the command of an action that is stored in the watch's document as `due`. now_ms:
+ * monotonic clock. */
 void hook_runner_start(struct hook_runner *runner, const json_t *watch, json_t *action,
                        int64_t now_ms);
 

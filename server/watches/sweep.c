@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sweep.c - one round of measurements of a watch over its nodes */
+/* sweep.c - manages a sweep: one round of measurements of a watch over its nodes */
 #include "server/watches/sweep.h"
 
 #include <string.h>
@@ -26,11 +26,12 @@ static const struct {
     {VERDICT_PASS, MESSAGE_SWEEP_PASS},
 };
 
-#define MISSED_MAX 100 /* names kept */
+#define MISSED_MAX 100 /* maximum number of names of missed nodes that are kept */
 #define STALE_PERIODS 2
-/* latest runs that a run is compared with if its spec names no baseline */
+/* number of latest runs as reference for a run whose spec names no baseline */
 #define BASELINE_RUNS 20
-#define ALL_PAIRS_MAX 64 /* nodes; with more, only some of the pairs are measured */
+/* up to this number of nodes all pairs are measured; with more, only some */
+#define ALL_PAIRS_MAX 64
 #define DAY_MS INT64_C(86400000)
 #define ANSWERS (sizeof(answers) / sizeof(answers[0]))
 
@@ -57,7 +58,7 @@ static json_t *batches_of(const json_t *watch)
     return json_object_get(json_object_get(watch, "sweep"), "batches");
 }
 
-/* nodes: taken. */
+/* Add a batch for the nodes, which are taken. */
 static void add_batch(json_t *batches, json_t *nodes)
 {
     json_array_append_new(batches,
@@ -99,8 +100,8 @@ static void set_state(json_t *batch, const char *state)
     json_object_set_new(batch, "state", json_string(state));
 }
 
-/* Whether the nodes are ready. Otherwise, with may_split, keep the ready nodes in the
- * batch and add a batch for the others. */
+/* Return true if the batch's nodes are ready. With may_split, a batch with only some
+ * ready nodes keeps these, and the others get a new batch. */
 static bool are_ready(json_t *batches, json_t *batch, sweep_is_ready *is_ready, void *arg,
                       bool may_split)
 {
@@ -131,7 +132,8 @@ json_t *sweep_next(json_t *watch, sweep_is_ready *is_ready, void *arg, bool may_
 
         if (!is_text(batch, "state", waiting) || (next && !is_follow_up))
             continue;
-        /* If the launcher's job has ended meanwhile, another job is started. */
+        /* A batch of a launcher's group is always ready: if its job has ended, another
+         * job is started. */
         if (!is_ready || json_is_string(json_object_get(batch, "group")) ||
             are_ready(batches, batch, is_ready, arg, may_split && !is_follow_up))
             next = batch;
@@ -177,7 +179,8 @@ static void set_result(json_t *batch, enum verdict_answer answer, const char *se
     set_state(batch, state);
 }
 
-/* While a follow-up is due or measures, the batch keeps the slow run's answer. */
+/* True if the batch keeps a slow run's answer, because the follow-up is due or
+ * running. */
 static bool is_slow(const json_t *batch)
 {
     return verdict_says(batch, VERDICT_FAIL);
@@ -226,7 +229,8 @@ static json_t *pairs_of(const json_t *request, const json_t *names)
     return out;
 }
 
-/* A run over all nodes without a reference is compared with the latest runs. */
+/* True if the run needs a default baseline. A run over all nodes whose spec names no
+ * reference is compared with the latest runs. */
 static bool lacks_baseline(const json_t *spec)
 {
     return !json_object_get(spec, "baseline") && !json_object_get(spec, "program") &&
@@ -276,9 +280,9 @@ static const json_t *baseline_check(const json_t *run)
                      "check", "baseline");
 }
 
-/* The level of a run over all nodes of a batch, and the interval of an unchanged level
- * (null with too few earlier runs). The band of the largest messages counts. A new
- * object; NULL: the run has no level. */
+/* Return the level of a run over all nodes of a batch, and the interval in which it
+ * counts as unchanged (null after too few runs). The level is that of the largest
+ * messages' band. A new object; NULL if the run has no level. */
 static json_t *level_of(const json_t *run)
 {
     const json_t *check = baseline_check(run), *again = json_object_get(check, "again");
@@ -301,8 +305,8 @@ static json_t *level_of(const json_t *run)
                      json_object_get(headline, "busbw_gbs"), "low", "high");
 }
 
-/* Set the batch's nodes to those of its run. With a launcher they are known only now, and
- * a follow-up runs on other nodes if the job has ended. */
+/* Set the batch's nodes to those of its run. A launcher's nodes become known only with
+ * the run. A follow-up gets other nodes if the job has ended. */
 static void take_nodes(json_t *batch, const json_t *run)
 {
     const json_t *nodes = json_object_get(run, "nodes");
@@ -315,7 +319,7 @@ static void take_nodes(json_t *batch, const json_t *run)
         json_array_append(names, json_object_get(node, "name"));
 }
 
-/* Record when the run's nodes were measured, and with which result. */
+/* Record the time and the result of the run for each of its nodes. */
 static void note_nodes(json_t *watch, const json_t *run, enum verdict_answer answer,
                        int64_t now_ms)
 {
@@ -344,8 +348,8 @@ static void note_nodes(json_t *watch, const json_t *run, enum verdict_answer ans
     json_decref(level);
 }
 
-/* The run with which a figure became slower for good although each run was within the
- * range of earlier ones; borrowed, or NULL. */
+/* Return the first run of a lasting slowdown of a figure, in which no single run was
+ * outside the range of earlier runs. Borrowed, or NULL. */
 static json_t *lasting_of(const json_t *check)
 {
     json_t *changes = json_object_get(json_object_get(check, "lasting"), "changes");
@@ -358,8 +362,9 @@ static json_t *lasting_of(const json_t *check)
     return NULL;
 }
 
-/* The spec of the pairs to measure after a run over all nodes, because it was slower
- * twice or shows a new lasting slowdown. A new object, or NULL. */
+/* Return the spec of the pairs to measure after a run over all nodes that was slower
+ * twice or shows a new lasting slowdown. A new object; NULL if the run needs no
+ * follow-up. */
 static json_t *follow_up_of_end(json_t *watch, const json_t *run, const json_t *gate)
 {
     const json_t *check = baseline_check(run);
@@ -401,7 +406,7 @@ static json_t *read_verdict(json_t *watch, const json_t *run, struct sweep_resul
     return follow_up;
 }
 
-/* spec: taken. */
+/* Prepare the batch for the follow-up. spec: taken. */
 static void begin_follow_up(json_t *watch, json_t *batch, const json_t *run, json_t *spec,
                             const char *why)
 {
@@ -413,8 +418,8 @@ static void begin_follow_up(json_t *watch, json_t *batch, const json_t *run, jso
     json_object_set(batch, "group", json_object_get(nodes, "group"));
 }
 
-/* End the batch. After a slow run, pairs that name no node leave the slowness
- * unexplained. Without a slow run, such pairs pass. */
+/* End the batch after pairs. If the pairs name no node, a preceding slow run stays
+ * unexplained; without a slow run, the batch passes. */
 static bool end_measured(json_t *watch, json_t *batch, struct sweep_result *result)
 {
     bool is_bad = result->named || is_slow(batch) || result->answer == VERDICT_FAIL;
@@ -472,7 +477,8 @@ bool sweep_is_over(const json_t *watch)
     return true;
 }
 
-/* The first batch with the answer of the sweep. answer: set to its index in `answers`. */
+/* Return the first batch whose answer is the sweep's answer. answer: set to the index in
+ * `answers`. */
 static const json_t *leading_batch(const json_t *batches, size_t *answer)
 {
     json_t *batch;
@@ -488,8 +494,8 @@ static const json_t *leading_batch(const json_t *batches, size_t *answer)
     return NULL;
 }
 
-/* The names that were not measured since since_ms; a new array. first_ms counts as the
- * time of nodes that were never measured. */
+/* Return the names that were not measured since since_ms, a new array. For nodes that
+ * were never measured, first_ms is used as time of measurement. */
 static json_t *not_measured(const json_t *watch, const json_t *names, int64_t since_ms,
                             int64_t first_ms)
 {
@@ -600,7 +606,8 @@ static json_t *show_nodes(const json_t *watch, const json_t *names, const json_t
     return out;
 }
 
-/* How many of the nodes were measured in a period, but at least in a day. */
+/* Return how many nodes were measured in the last period, or in the last day if the
+ * period is shorter. */
 static json_t *show_coverage(const json_t *watch, const json_t *names,
                              const json_t *stale, int64_t period_ms, int64_t now_ms)
 {
@@ -628,7 +635,7 @@ json_t *sweep_show(json_t *watch, json_t *names, int64_t period_ms, int64_t now_
     json_t *sweeps = json_object_get(watch, "sweeps");
     const char *name, *run = sweep_run(sweep_measuring(watch));
 
-    /* A launcher supplies new nodes for each run: show the nodes of earlier runs. */
+    /* A launcher supplies new nodes for each run, so show the nodes of earlier runs. */
     if (json_array_size(names) == 0)
         json_object_foreach (json_object_get(watch, "nodes"), name, value)
             json_array_append_new(names, json_string(name));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* watches.c - run specs that the server runs periodically */
+/* watches.c - runs specs periodically, judges nodes by the results, and runs hooks */
 #include "server/watches/watches.h"
 
 #include <stdio.h>
@@ -24,7 +24,7 @@
 
 #define TICK_MS scaled_ms(500)
 
-/* A batch waits for its last nodes for an eighth of the period, at most an hour. */
+/* A batch waits for missing nodes for this fraction of the period, at most an hour. */
 #define SPLIT_AFTER 8
 #define SPLIT_MOST_MS 3600000
 
@@ -37,7 +37,7 @@ struct watch {
     json_t *doc;    /* the watch's document (sweep.h); the store holds a copy */
     const char *id; /* borrowed from doc */
     struct calendar calendar;
-    bool is_awaiting; /* an answer of the store is pending */
+    bool is_awaiting; /* the store has not answered the last call yet */
     bool is_gone;     /* the watch was deleted; the pending answer frees it */
     const char *run;  /* the run whose end the store reads; borrowed from doc */
     json_t *ended;    /* the document of that run, or NULL */
@@ -91,8 +91,8 @@ static void put_row(const struct watch *watch, struct store_write *write)
     store_write_watched(write, "watch", watch->id, watch->doc);
 }
 
-/* Take the pending answer of the store. Returns false if the watch was deleted, and is
- * freed here, or the server stops. */
+/* Call first in each callback of the store. Returns false if the server is stopping, or
+ * if the watch was deleted; a deleted watch is freed. */
 static bool end_await(struct watch *watch)
 {
     watch->is_awaiting = false;
@@ -140,7 +140,8 @@ static struct watch *find(const struct watches *watches, const char *id)
     return NULL;
 }
 
-/* Store the documents of nodes, and remove the clean ones. */
+/* Store the documents of the nodes, and delete documents without content
+ * (standing_is_clean). */
 static void put_nodes(struct watches *watches, const json_t *names,
                       struct store_write *write)
 {
@@ -163,7 +164,7 @@ static void put_nodes(struct watches *watches, const json_t *names,
 
 /* ---- Hooks ---- */
 
-/* watch: NULL if it was deleted. */
+/* Return the data for functions of actions.h. watch: NULL if it was deleted. */
 static struct actions actions_of(const struct watches *watches, const struct watch *watch)
 {
     bool may_act =
@@ -215,7 +216,7 @@ static void keep(struct watch *watch, struct store_write *write)
     store_submit(watch->watches->store, write, true, on_kept, watch);
 }
 
-/* ---- Posting a run ---- */
+/* ---- Submitting a run ---- */
 
 static void on_posted(void *arg, const struct error *err, const char *run)
 {
@@ -223,8 +224,9 @@ static void on_posted(void *arg, const struct error *err, const char *run)
     struct error ignored;
 
     if (err && !watch->is_gone) {
-        log_warn("watch %s: cannot store its run, and posts it again later: %s",
-                 watch->id, err->text);
+        log_warn(
+            "watch %s: its run could not be stored and will be submitted again later: %s",
+            watch->id, err->text);
         sweep_take_run(sweep_measuring(watch->doc), NULL);
     }
     if (!err && watch->is_gone)
@@ -232,8 +234,8 @@ static void on_posted(void *arg, const struct error *err, const char *run)
     end_await(watch);
 }
 
-/* Post the batch's next run. The run and the watch's row are stored together. Pairs tell
- * whether a named node is still slow; a run over all nodes could pass by chance. */
+/* Submit the batch's next run. The run and the watch's row are stored together. If a node
+ * was named before, measure pairs: a run over all nodes could pass by chance. */
 static void post(struct watch *watch, json_t *batch)
 {
     struct watches *watches = watch->watches;
@@ -287,8 +289,8 @@ static void fire(struct watch *watch, const struct action_event *event,
     put_nodes(watch->watches, event->nodes, write);
 }
 
-/* Return the boot id of the node's machine, or of its agent if the inventory has none. It
- * changes when the machine is rebooted or replaced. */
+/* Return the boot id of the node's machine, or the agent's boot id if the inventory
+ * contains none. The id changes when the machine is rebooted or replaced. */
 static const char *identity_of(const struct watches *watches, const char *name)
 {
     const struct node *node = node_find(scheduler_nodes(watches->scheduler), name);
@@ -296,8 +298,8 @@ static const char *identity_of(const struct watches *watches, const char *name)
     return node ? json_get_str(node->inventory, "hostid", node->boot_id) : "";
 }
 
-/* Update the node's standing after a run that judged it, and run the hooks. Only single
- * nodes become suspects: for a slow link or rack the node is unknown. */
+/* Record a run's result for the node, and run the hooks. Only single nodes become
+ * suspects: after a slow link or rack, the slow node is unknown. */
 static void judge_node(struct watch *watch, const json_t *run,
                        const struct sweep_result *result, json_t *name,
                        struct store_write *write)
@@ -310,7 +312,8 @@ static void judge_node(struct watch *watch, const json_t *run,
     const char *by = json_get_str(node, "watch", watch->id);
     bool is_news, is_suspect;
 
-    /* Another watch measures something else, so its pass clears no suspect. */
+    /* While the watch that named a suspect exists, only its runs may clear the suspect,
+     * because other watches measure something else. */
     if (!is_named && (!node || (strcmp(by, watch->id) != 0 && find(watches, by))))
         return;
     node = standing_of(watches->nodes, text);
@@ -357,7 +360,7 @@ static int read_run(sqlite3 *db, void *arg, struct error *err)
     return watch->ended ? 0 : -1;
 }
 
-/* The next tick reads the run again if its end is not stored yet. */
+/* If the run's end is not stored yet, the next tick reads the run again. */
 static void on_read(void *arg, const struct error *err)
 {
     struct watch *watch = arg;
@@ -377,9 +380,9 @@ static void on_read(void *arg, const struct error *err)
 
 /* ---- Due times ---- */
 
-/* Begin a sweep over the nodes that exist now, which makes up for all due times so far.
- * Without nodes the watch stays due. only: measure the group of this node alone, if the
- * watch still selects it; NULL: all groups. */
+/* Begin a sweep over the nodes that exist now. One sweep serves all due times so far.
+ * Without nodes the watch stays due. only: measure only the group of this node, if the
+ * watch still selects the node; NULL: all groups. */
 static void begin_sweep(struct watch *watch, const char *only, int64_t due_ms,
                         int64_t at_ms)
 {
@@ -426,7 +429,7 @@ static bool is_due(const struct watch *watch, int64_t at_ms)
     return !is_paused(watch) && at_ms >= json_get_time(watch->doc, "next");
 }
 
-/* Whether a batch has waited long enough to start without its missing nodes. */
+/* True if a batch has waited long enough to start without its missing nodes. */
 static bool has_waited(const struct watch *watch, int64_t at_ms)
 {
     int64_t least_ms = watch->calendar.period_ms / SPLIT_AFTER;
@@ -503,7 +506,7 @@ static void on_tick(uv_timer_t *timer)
     TAILQ_FOREACH (watch, &watches->list, entry) {
         if (watch->is_awaiting)
             continue;
-        /* After the clock was set back, the stored time is too late. */
+        /* After the clock was set back, the stored due time is too late. */
         next_ms = calendar_next(&watch->calendar, at_ms);
         if (json_get_time(watch->doc, "next") > next_ms)
             json_set_time(watch->doc, "next", next_ms);
@@ -516,7 +519,7 @@ static void on_tick(uv_timer_t *timer)
 
 /* ---- The list ---- */
 
-/* doc: taken. */
+/* Add a watch to the list. doc: taken. */
 static struct watch *add(struct watches *watches, json_t *doc)
 {
     struct watch *watch = memory_zeroed(1, sizeof(*watch), "a watch");
@@ -544,7 +547,7 @@ static void take_out(struct watch *watch)
         watch_free(watch);
 }
 
-/* Take a stored document of a watch or a node. */
+/* Add a stored document of a watch or a node. */
 static void take_stored(struct watches *watches, json_t *doc)
 {
     const char *node = json_get_str(doc, "node", NULL);
