@@ -4,7 +4,7 @@
 #include "server/store/store_artifacts.h"
 #include "server/store/store_rows.h"
 
-/* -1 (STORE_NO_CASE) is null in answers. */
+/* Answers show STORE_NO_CASE (-1) as null. */
 static const char SQL_LIST[] =
     "SELECT nullif(a.case_no, -1) AS \"case\", a.node, a.name, c.bytes, c.digest"
     " FROM artifacts AS a"
@@ -18,7 +18,7 @@ static const char SQL_TEXT[] =
     " AND (:node IS NULL OR a.node = :node) AND (:name IS NULL OR a.name = :name)"
     " ORDER BY a.case_no LIMIT 1";
 
-/* With min(), SQLite takes the other columns from the row that has the minimum. */
+/* SQLite takes the other columns from the row that contains min(). */
 static const char SQL_NODES[] =
     "SELECT node, (SELECT text FROM contents WHERE digest = some.digest) AS text,"
     " nullif(case_no, -1) AS \"case\" FROM"

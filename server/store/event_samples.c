@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* event_samples.c - a result's arrays, stored beside its event */
+/* event_samples.c - stores a result's arrays beside its event */
 #include "server/store/event_samples.h"
 
 #include <string.h>
@@ -8,9 +8,9 @@
 #include "common/base/memory.h"
 #include "common/result/row_fields.h"
 
-#define DIGITS 7 /* more than a sample has */
+#define DIGITS 7 /* more digits than a sample contains */
 
-/* The body's KEPT_APART arrays as an object; NULL if there are none. */
+/* Return the body's KEPT_APART arrays as an object; NULL if there are none. */
 static json_t *samples_of(const json_t *body)
 {
     json_t *samples = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* result_row.c - a row of the table `results` */
+/* result_row.c - writes and reads rows of the table `results` */
 #include "server/store/result_row.h"
 
 #define BIND(name, type) sqlite3_bind_##type(stmt, index++, record->name);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* result_row.h - a row of the table `results`: the parts of a result that summaries
- * need */
+/* result_row.h - writes and reads rows of the table `results`, which contains the parts
+ * of a result that summaries need */
 #ifndef RINGBENCH_SERVER_STORE_RESULT_ROW_H
 #define RINGBENCH_SERVER_STORE_RESULT_ROW_H
 
@@ -8,8 +8,8 @@
 
 #include "server/summary/result_record.h"
 
-/* The columns after `run`: members of the record, with their types. Some are set only in
- * rows of figures, others only in rows of times. */
+/* The columns after `run`: a member of the record and its type for each. Some columns are
+ * set only in rows of figures, others only in rows of times. */
 #define RESULT_COMMON_COLUMNS(COLUMN)                                                    \
     COLUMN(event, int64)                                                                 \
     COLUMN(time_ms, int64)                                                               \
@@ -51,7 +51,8 @@
 #define RESULT_NAME(name, type) ", " #name
 #define RESULT_PARAMETER(name, type) ", ?"
 
-/* For SQL, each column after a comma: with its type, by its name, and as a parameter. */
+/* Lists of the columns for SQL statements, with a comma before each column: definitions,
+ * names and parameters. */
 #define RESULT_DEFINITIONS RESULT_COLUMNS(RESULT_DEFINITION)
 #define RESULT_NAMES RESULT_COLUMNS(RESULT_NAME)
 #define RESULT_PARAMETERS RESULT_COLUMNS(RESULT_PARAMETER)
@@ -59,9 +60,9 @@
 /* Bind the record to the second and later parameters; the first is the run. */
 void result_row_bind(sqlite3_stmt *stmt, const struct result_record *record);
 
-/* An SQL expression that calls the function (its name is a literal) with a row's record.
- * Reading a column is half of the work on it, so the call omits the columns that this
- * kind of row does not set. */
+/* An SQL expression that calls the function, whose name is a literal, with a row's record
+ * as arguments. Reading a column takes half of the time for it, so the call omits the
+ * columns that this kind of row does not set. */
 #define RESULT_CALL(function)                                                            \
     "CASE WHEN is_figure THEN " function RESULT_COMMON_NAMES RESULT_FIGURE_NAMES ")"     \
     " ELSE " function RESULT_COMMON_NAMES RESULT_TIME_NAMES ") END"
@@ -69,7 +70,7 @@ void result_row_bind(sqlite3_stmt *stmt, const struct result_record *record);
 #define RESULT_FIGURE_NAMES RESULT_FIGURE_COLUMNS(RESULT_NAME)
 #define RESULT_TIME_NAMES RESULT_TIME_COLUMNS(RESULT_NAME)
 
-/* Read the record from the arguments of such a call. */
+/* Read the record from the arguments of RESULT_CALL. */
 struct result_record result_row_read(sqlite3_value **values);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_listed.c - a run as a list of runs shows it */
+/* run_listed.c - shortens a run's document for a list of runs */
 #include "server/store/run_listed.h"
 
 #include <stdint.h>
 
-/* A list draws the curve with a few dozen pixels; a run may have thousands of sizes. */
+/* Maximum number of points of the curve in a list. The list draws it with a few dozen
+ * pixels, while a run may contain thousands of sizes. */
 #define CURVE_MAX ((size_t)64)
 
 static const char *const left_out[] = {"spec", "cases", "machines", "elapsed"};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_packed.c - a run's document for another thread */
+/* run_packed.c - prepares a run's document for use on another thread */
 #include "server/store/run_packed.h"
 
 #include <stdint.h>

@@ -25,7 +25,7 @@ static const char *const indexes[] = {
     [STORE_RUNS_FIGURE] = "runs_by_figure",
 };
 
-/* True if the filter, ANSWER or KIND:ANSWER, matches the verdict. */
+/* SQL: true if the filter ANSWER or KIND:ANSWER matches the verdict. */
 #define SQL_SAID                                                                         \
     "said.answer = substr(want.value, instr(want.value, ':') + 1)"                       \
     " AND want.value IN (said.answer, said.kind || ':' || said.answer)"

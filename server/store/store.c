@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store.c - the runs on disk: the part on the loop's thread */
+/* store.c - the part of the store that runs on the loop's thread */
 #include "server/store/store.h"
 
 #include <errno.h>
@@ -32,11 +32,11 @@
 #define PRUNE_EVERY 3600 /* disk checks */
 #define DAY_MS INT64_C(86400000)
 #define RESERVE_BYTES ((uint64_t)64 << 20)
-/* Jobs handed back per turn of the loop. A large one, a page of events, takes a few
- * milliseconds to prepare for sending. */
+/* Maximum number of jobs whose callbacks run in a turn of the loop. To prepare a large
+ * result for sending, such as a page of events, takes a few milliseconds. */
 #define JOBS_PER_TURN 2
-/* Events handed back per turn of the loop. A case's agents report at the same time, and
- * passing one event to its watchers takes 15 to 30 us. */
+/* Maximum number of events whose callbacks run in a turn of the loop. A case's agents
+ * report at the same time, and passing an event to its watchers takes 15 to 30 us. */
 #define WRITTEN_PER_TURN 256
 
 enum { SQL_ACKED, SQL_KEY, SQL_COUNT };
@@ -52,22 +52,22 @@ struct store {
     uv_timer_t timer;
     char *dir, *path;
     int lock_fd;
-    sqlite3 *db; /* for lookups on this thread */
+    sqlite3 *db; /* connection for lookups on the loop's thread */
     sqlite3_stmt *lookups[SQL_COUNT];
     struct store_writer *writer;
     struct store_reader *readers[STORE_THREADS];
     struct store_write_list written; /* done; callbacks have not run */
     struct store_job_list worked;    /* done; callbacks have not run */
-    size_t n_writes, n_jobs;         /* whose callbacks have not run */
+    size_t n_writes, n_jobs;         /* writes and jobs whose callbacks have not run */
     struct error trouble;            /* the writer's latest error */
     char disk_trouble[256];
     char damage[256]; /* why stored data cannot be read, or "" */
     uint64_t reserve_bytes;
     unsigned ticks;
     int64_t keep_runs, keep_days; /* 0: no limit */
-    struct histogram took;        /* from a write's submission to its callback */
+    struct histogram took;        /* time from a write's submission to its callback */
     bool is_expiring;
-    size_t n_expired; /* in this round */
+    size_t n_expired; /* runs deleted in this round */
     unsigned open_handles;
     bool is_closing;
     void (*closed)(void *arg);
@@ -97,7 +97,8 @@ static int make_dir(const char *dir, struct error *err)
     return rc;
 }
 
-/* The lock file holds its owner's process id, which a second server quotes. */
+/* Lock the data directory. The lock file contains its owner's process id, which a second
+ * server shows in its error. */
 static int take_lock(struct store *store, struct error *err)
 {
     char path[4096], holder[32] = "";
@@ -282,8 +283,8 @@ static void destroy_threads(struct store *store)
         store_reader_destroy(store->readers[i]);
 }
 
-/* The last step of opening. The handles exist by now, and closing them takes a turn of
- * the loop. */
+/* Start the threads, as the last step of opening. The uv handles exist already, and
+ * closing them would take a turn of the loop. */
 static int start_threads(struct store *store, sqlite3 *db, struct error *err)
 {
     store->writer = store_writer_create(db, &store->wake, err);
@@ -300,8 +301,8 @@ static int start_threads(struct store *store, sqlite3 *db, struct error *err)
     return 0;
 }
 
-/* Delete inventories without runs. Only at start: a running server may have told a node
- * that it stores such an inventory, and the node's next run refers to it. */
+/* Delete inventories that no run uses. Call only at start: a running server may have told
+ * a node that an inventory is stored, and the node's next run refers to it. */
 static int drop_unused(sqlite3 *db, struct error *err)
 {
     return store_sql_exec(db, "DELETE FROM contents WHERE digest NOT IN"
@@ -354,7 +355,7 @@ static void finish_write(struct store *store, struct store_write *write)
     store_write_destroy(write);
 }
 
-/* Damage stays reported even if the next read succeeds. */
+/* Keep the message about a damaged database, even if the next read succeeds. */
 static void note_damage(struct store *store, const struct error *err)
 {
     if (err->code != ERROR_IO || store->damage[0])
@@ -377,13 +378,14 @@ static void finish_job(struct store *store, struct store_job *job)
     free(job);
 }
 
-/* Run callbacks of writes with at most about `most` events. True if no write is left. */
+/* Run callbacks of writes until about `most` events are handled. Return true if no write
+ * is left. */
 static bool finish_writes(struct store *store, size_t most)
 {
     struct store_write *write;
 
     while ((write = STAILQ_FIRST(&store->written)) && most > 0) {
-        /* a write itself costs as much as two events */
+        /* a write takes as long as two events, in addition to its events */
         size_t share = 2 + write->n_events;
 
         most -= share < most ? share : most;
@@ -395,7 +397,7 @@ static bool finish_writes(struct store *store, size_t most)
     return !write;
 }
 
-/* Run callbacks of at most `most` jobs. True if no job is left. */
+/* Run callbacks of at most `most` jobs. Return true if no job is left. */
 static bool finish_jobs(struct store *store, size_t most)
 {
     struct store_job *job;
@@ -521,7 +523,7 @@ void store_settle(struct store *store, store_settled *done, void *arg)
     }
     settlement = memory_zeroed(1, sizeof(*settlement), "a settlement");
     *settlement = (struct settlement){done, arg};
-    /* An empty write: callbacks run in the order in which writes were queued. */
+    /* Submit an empty write: callbacks run in the order in which writes were queued. */
     store_submit(store, store_write_create(), false, on_settled, settlement);
 }
 

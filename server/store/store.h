@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store.h - runs on disk: SQLite in WAL mode behind one writer thread with group commit
- * (synchronous FULL) and three reader threads (enum store_thread). Calls come from the
- * loop's thread and never block; callbacks run on it. */
+/* store.h - stores runs on disk, in a SQLite database in WAL mode. One writer thread
+ * commits groups of writes (synchronous FULL), and three threads read (enum
+ * store_thread). All functions are called on the loop's thread and never block unless
+ * their comments say so. Callbacks run on the loop's thread. */
 #ifndef RINGBENCH_SERVER_STORE_STORE_H
 #define RINGBENCH_SERVER_STORE_STORE_H
 
@@ -21,26 +22,27 @@
 struct store;
 struct store_write;
 
-/* Open or create DIR/ringbench.db and its directory, check its version, start the
- * threads. Blocks: call it before the loop runs. */
+/* Open DIR/ringbench.db, or create it and its directory, check its version, and start the
+ * threads. This blocks: call it before the loop runs. */
 struct store *store_open(uv_loop_t *loop, const char *dir, struct error *err);
 
-/* Finish queued writes, stop the threads, close. A write that the disk still refuses
- * fails, and so do later calls. `closed` runs on the loop. */
+/* Finish queued writes, stop the threads, and close the database. A write that the disk
+ * still refuses fails, and later calls fail too. `closed` runs on the loop. */
 void store_close(struct store *store, void (*closed)(void *arg), void *arg);
 
-/* Start to delete old runs, once a minute: those beyond the `runs` newest and those
- * created more than `days` ago (0: no limit). Each is deleted in its own write, so that
- * no other write waits long. Unfinished runs and baselines stay. */
+/* Start to delete old runs once a minute: runs beyond the `runs` newest, and runs created
+ * more than `days` ago (0: no limit). Each run is deleted in its own write, so that other
+ * writes do not wait long. Unfinished runs and baselines stay. */
 void store_keep(struct store *store, int64_t runs, int64_t days);
 
-/* NULL while writes succeed, the disk has room and no read has found the file damaged;
- * else the reason (borrowed; changes). The disk is checked every second, so that a full
- * one is noticed before a write fails. Less than 64 MiB free counts as full;
- * RINGBENCH_STORE_RESERVE_BYTES overrides that. */
+/* Return the reason why the store does not work; NULL while writes succeed, the disk has
+ * room and no read has found the file damaged. The text is borrowed and may change later.
+ * The disk is checked every second, so that a full disk is noticed before a write fails.
+ * A disk counts as full with less than 64 MiB free; RINGBENCH_STORE_RESERVE_BYTES
+ * overrides the limit. */
 const char *store_trouble(const struct store *store);
 
-/* True while the latest writes succeeded. Otherwise writes with `retry` wait. */
+/* True if the latest writes succeeded. While it is false, writes with `retry` wait. */
 bool store_takes_writes(const struct store *store);
 
 /* ---- Writes ----
@@ -49,7 +51,7 @@ bool store_takes_writes(const struct store *store);
 
 struct store_write *store_write_create(void);
 
-/* Drop a write that will not be submitted. NULL is fine. */
+/* Free a write that will not be submitted. NULL is ignored. */
 void store_write_destroy(struct store_write *write);
 
 /* Insert or replace a run's row. doc: the run's JSON as GET returns it (borrowed),
@@ -72,23 +74,24 @@ int store_write_log(struct store_write *write, const char *run, int64_t time_ms,
  * older seq only renews the record, which is pruned by age. */
 int store_write_ack(struct store_write *write, const char *boot_id, int64_t seq);
 
-/* Forget an agent boot of which no event is stored: there is nothing to deduplicate. */
+/* Delete the record of an agent's boot id without stored events, which needs no
+ * deduplication. */
 int store_write_unack(struct store_write *write, const char *boot_id);
 
 #define STORE_BODY_HASH_MAX 64
 
-/* Bind an idempotency key to a run and the hash of its request body. ERROR_CONFLICT when
- * the key is taken. */
+/* Assign an idempotency key to a run and the hash of its request body. ERROR_CONFLICT if
+ * the key is used already. */
 int store_write_idempotency(struct store_write *write, const char *key,
                             const char *body_hash, const char *run);
 
-#define STORE_NODE_HISTORY_MAX 100 /* state changes kept per node */
+#define STORE_NODE_HISTORY_MAX 100 /* maximum number of state changes kept per node */
 
-/* Record a change of a node's state. detail: the reason, or NULL. */
+/* Record that a node's state changed. detail: the reason, or NULL. */
 int store_write_node(struct store_write *write, const char *node, int64_t time_ms,
                      const char *state, const char *detail);
 
-#define STORE_JOBS_ENDED_MAX 100 /* ended jobs that are kept */
+#define STORE_JOBS_ENDED_MAX 100 /* maximum number of ended jobs that are kept */
 
 /* Insert or replace an engine's job. ended_ms: 0 if it has not ended. doc: borrowed. */
 int store_write_job(struct store_write *write, const char *id, int64_t ended_ms,
@@ -99,26 +102,26 @@ int store_write_job(struct store_write *write, const char *id, int64_t ended_ms,
 int store_write_watched(struct store_write *write, const char *kind, const char *id,
                         const json_t *doc);
 
-/* Disown the results of a case that starts again: they stay in the event log, but no
- * answer about results and no sum includes them. */
+/* Mark the results of a case that starts again as disowned. They stay in the event log,
+ * but answers about results and sums exclude them. */
 int store_write_disown(struct store_write *write, const char *run, int case_no);
 
 /* Delete a run and everything stored for it. */
 int store_write_delete(struct store_write *write, const char *run);
 
-/* err: NULL on success. events: the write's events in order, with their ids; borrowed,
- * valid during the call. */
+/* Called after a write. err: NULL on success. events: the write's events in order, with
+ * their ids; borrowed, valid during the call. */
 typedef void store_written(void *arg, const struct error *err,
                            const struct store_event *events, size_t n_events);
 
 /* Queue a write (taken, also on failure). With `retry`, a write that the disk refuses
- * stays at the head of the queue and is retried every second; without, it fails at once.
- * Order is kept. `done` may be NULL. */
+ * stays at the head of the queue and is retried every second. Without `retry`, it fails
+ * at once. Writes keep their order. `done` may be NULL. */
 void store_submit(struct store *store, struct store_write *write, bool retry,
                   store_written *done, void *arg);
 
-/* Call `done` once the callbacks of all writes queued before this call have run. It is
- * called at once if there are none, or if the store accepts no writes, which can last
+/* Call `done` after the callbacks of all writes that are queued now. `done` is called
+ * at once if no writes are queued, or if the store accepts no writes, which can last
  * hours. */
 typedef void store_settled(void *arg, const struct error *err);
 void store_settle(struct store *store, store_settled *done, void *arg);
@@ -143,12 +146,12 @@ enum store_runs_sort {
     STORE_RUNS_FIGURE    /* only runs with a headline figure */
 };
 
-#define STORE_RUNS_TOTAL_MAX 10000 /* counting stops here */
+#define STORE_RUNS_TOTAL_MAX 10000 /* the count of matching runs stops at this number */
 
 /* a pseudo type for store_get_events: all events except results */
 #define STORE_BUT_RESULTS "but results"
 
-/* Output of a rank as it was read: one or more lines. */
+/* A piece of a rank's output as the agent read it: one or more lines. */
 struct store_log {
     int64_t seq, time_ms;
     int case_no, rank;
@@ -170,26 +173,26 @@ struct store_logs_query {
 
 /* ---- At start, before the loop runs: these block. ---- */
 
-/* A run. doc: borrowed; without cases if the run has not ended. */
+/* A stored run. doc: borrowed; lacks the cases if the run has not ended. */
 struct store_run {
     const json_t *doc;
-    int64_t head, head_ms; /* id and time of its latest event; 0: none */
+    int64_t head, head_ms; /* id and time of the run's latest event; 0: none */
 };
 
 struct store_recall;
 
-/* Call `take` for each unfinished run, or with has_ended for each run, oldest first. If
- * `take` returns other than 0 with err set, stop and return -1. Documents and events are
- * read one at a time, so memory use does not grow with them. */
+/* Call `take`, oldest run first, for each unfinished run, or for every run if has_ended.
+ * If `take` sets err and returns other than 0, stop and return -1. Documents and events
+ * are read one at a time, so memory use does not grow with their number. */
 typedef int store_run_taker(void *arg, struct store_recall *recall,
                             const struct store_run *run, struct error *err);
 int store_recall_runs(struct store *store, bool has_ended, store_run_taker *take,
                       void *arg, struct error *err);
 
-/* For use in `take`: the run's log in the order of its events. A result arrives as its
- * record (key: see result_record_read), with its body only if the body contains more.
- * Disowned results are left out, and those of cases in rendezvous when the server
- * stopped, because these cases start again. */
+/* For use in `take`: read the run's log in the order of its events. A result is passed as
+ * its record (key: see result_record_read); its body is added only if the body contains
+ * more. Skipped are disowned results, and results of cases that were in rendezvous when
+ * the server stopped, because these cases start again. */
 struct store_log_taker {
     void (*event)(void *arg, int64_t time_ms, const char *type, const json_t *body);
     void (*result)(void *arg, const struct result_record *record, const json_t *key,
@@ -198,30 +201,32 @@ struct store_log_taker {
 int store_recall_log(struct store_recall *recall, const char *run,
                      const struct store_log_taker *taker, void *arg, struct error *err);
 
-/* Gate verdicts among the latest `limit` ended runs: {"name","ended","verdict"}, newest
- * first. Runs whose documents exceed 1 MiB are left out. A new array. */
+/* Return the gate verdicts of the latest `limit` ended runs, newest first:
+ * {"name","ended","verdict"}. Runs whose documents exceed 1 MiB are skipped. A new
+ * array. */
 json_t *store_load_verdicts(struct store *store, int limit, struct error *err);
 
-/* The values of the latest `limit` completed runs (store_trends.h), for each
+/* Return the values of the latest `limit` completed runs (store_trends.h). Each run is
  * {"name","created_ms","backend","values":[{"figure","value"}]}. A new array. */
 json_t *store_load_values(struct store *store, int limit, struct error *err);
 
-/* The docs of the engines' jobs, the oldest first. A new array. */
+/* Return the documents of the engines' jobs, oldest first. A new array. */
 json_t *store_load_jobs(struct store *store, struct error *err);
 
-/* The docs of store_write_watched, by kind and id. A new array. */
+/* Return the documents of store_write_watched(), by kind and id. A new array. */
 json_t *store_load_watched(struct store *store, struct error *err);
 
 /* ---- Lookups by key on the loop's thread: microseconds ---- */
 
-/* The last stored sequence number of an agent's boot id; *seq is -1 if none was ever
- * stored. Returns -1 with err if it cannot be read. */
+/* Set *seq to the last stored sequence number of an agent's boot id, or to -1 if no event
+ * of it was stored. Returns -1 with err if the database cannot be read. */
 int store_acked(struct store *store, const char *boot_id, int64_t *seq,
                 struct error *err);
 
-/* The run bound to an idempotency key within 24 h: copies of its id (ID_RUN_LENGTH + 1
- * bytes) and of the request's hash (STORE_BODY_HASH_MAX + 1). False if there is none, or
- * if it cannot be read; in the latter case a write with the key fails. */
+/* Find the run to which an idempotency key was assigned within 24 h. Copies its id
+ * (ID_RUN_LENGTH + 1 bytes) and the request's hash (STORE_BODY_HASH_MAX + 1). False if
+ * there is none, or if the database cannot be read; in the latter case a write with the
+ * key fails. */
 bool store_idempotency(struct store *store, const char *key, char *run, char *body_hash);
 
 #endif

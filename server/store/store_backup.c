@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_backup.c - a copy of the database */
+/* store_backup.c - copies the database while a server may be writing to it */
 #include "server/store/store_backup.h"
 
 #include <errno.h>
@@ -12,8 +12,8 @@
 #include "common/base/sync_file.h"
 #include "server/store/store_sql.h"
 
-/* VACUUM INTO reads the state of one commit, and in WAL mode a reader does not block the
- * writer. It does not sync the file. */
+/* Copy with VACUUM INTO, which reads the state of one commit. In WAL mode a reader does
+ * not block the writer. VACUUM INTO does not sync the copy. */
 static int copy(const char *from, const char *to, struct error *err)
 {
     sqlite3_stmt *stmt = NULL;
@@ -34,7 +34,8 @@ static int copy(const char *from, const char *to, struct error *err)
     return result;
 }
 
-/* An interrupted backup leaves no partial file under the final name. */
+/* Rename the complete copy, so that an interrupted backup leaves no partial file under
+ * the final name. */
 static int put_in_place(const char *part, const char *file, struct error *err)
 {
     if (sync_file(part) || link(part, file) || sync_folder_of(file))
@@ -50,7 +51,7 @@ int store_backup(const char *dir, const char *file, struct error *err)
 
     if (snprintf(from, sizeof(from), "%s/ringbench.db", dir) >= (int)sizeof(from) ||
         snprintf(part, sizeof(part), "%s.part", file) >= (int)sizeof(part))
-        return error_set(err, ERROR_INVALID, "the path is too long");
+        return error_set(err, ERROR_INVALID, "the path of the copy is too long");
     if (access(from, F_OK))
         return error_set_errno(err, ERROR_NOT_FOUND, errno, "%s", from);
     if (access(file, F_OK) == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_backup.h - a copy of the database, made while a server writes to it */
+/* store_backup.h - copies the database while a server may be writing to it */
 #ifndef RINGBENCH_SERVER_STORE_STORE_BACKUP_H
 #define RINGBENCH_SERVER_STORE_STORE_BACKUP_H
 

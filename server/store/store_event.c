@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_event.c - an event as it is stored, and pages of them */
+/* store_event.c - represents stored events and pages of events */
 #include "server/store/store_event.h"
 
 #include <assert.h>

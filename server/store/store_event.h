@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_event.h - an event as it is stored, and pages of them */
+/* store_event.h - represents stored events and pages of events */
 #ifndef RINGBENCH_SERVER_STORE_STORE_EVENT_H
 #define RINGBENCH_SERVER_STORE_STORE_EVENT_H
 
@@ -18,16 +18,16 @@ struct store_event {
     size_t samples_len;
 };
 
-/* Append the event as clients see it: with "id", "time" and "type" before the body's own
- * members. -1 when `out` is full. */
+/* Append the event as clients see it: "id", "time" and "type", followed by the body's own
+ * members. Returns -1 when `out` is full. */
 int store_event_append(const struct store_event *event, struct buf *out);
 
 /* A page of events in the order of their ids. Owns their texts. */
 struct store_events {
     struct store_event *list;
     size_t n, capacity;
-    size_t bytes; /* of their texts */
-    int64_t next; /* of rows: the `after` of the next page; 0: none */
+    size_t bytes; /* total bytes of the events' texts */
+    int64_t next; /* for rows: the parameter `after` of the next page; 0: there is none */
 };
 
 struct store_events *store_events_create(void);

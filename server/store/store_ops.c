@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_ops.c - the SQL of each operation of a write */
+/* store_ops.c - executes the operations of a write as SQL statements */
 #include "server/store/store_ops.h"
 
 #include <stdio.h>
@@ -13,8 +13,8 @@
 
 #define STATEMENTS_MAX 5
 
-/* The oldest ended run that exceeds the limits. Unfinished runs count among the `keep`
- * newest. */
+/* SQL: the oldest ended run that exceeds the limits. Unfinished runs count among the
+ * `keep` newest. */
 #define OLDEST                                                                           \
     "(SELECT id FROM runs AS old WHERE state IN " STORE_SQL_ENDED                        \
     " AND (created_ms < :created_before_ms OR (:keep > 0 AND (created_ms, id) <="        \
@@ -24,9 +24,9 @@
     "  (SELECT 1 FROM baselines WHERE run = old.id AND removed_ms IS NULL)"              \
     " ORDER BY created_ms, id LIMIT 1)"
 
-/* The statements of each kind in order; parameters are bound by name. Rows are updated,
- * because REPLACE would delete the old row and, by the foreign keys, its events. A run
- * that ends becomes due (store_trends.h). */
+/* The statements of each kind of operation, in order; parameters are bound by name. Rows
+ * are updated, because REPLACE would delete the old row and, by the foreign keys, its
+ * events. When a run ends, its values become due (store_trends.h). */
 static const char *const statements[STORE_OP_COUNT][STATEMENTS_MAX] = {
     [STORE_OP_RUN] =
         {"INSERT OR IGNORE INTO values_due (run)"
@@ -115,7 +115,7 @@ static const char *const statements[STORE_OP_COUNT][STATEMENTS_MAX] = {
          " WHERE id = :id AND removed_ms IS NULL"},
 };
 
-/* The code of an operation whose last statement changes nothing. */
+/* The error code of an operation whose last statement changes no row. */
 static const int unchanged[STORE_OP_COUNT] = {
     [STORE_OP_IDEMPOTENCY] = SQLITE_CONSTRAINT,
     [STORE_OP_EXPIRE] = SQLITE_CONSTRAINT,
@@ -182,7 +182,8 @@ void store_ops_destroy(struct store_ops *ops)
     free(ops);
 }
 
-/* Read the integer that a statement selects; SQLITE_DONE: it selects nothing. */
+/* Run a statement and read the integer that it selects. Returns SQLITE_DONE if it selects
+ * nothing. */
 static int step_to_value(sqlite3_stmt *stmt, int64_t *value)
 {
     int rc = sqlite3_step(stmt);
@@ -195,7 +196,8 @@ static int step_to_value(sqlite3_stmt *stmt, int64_t *value)
     return rc;
 }
 
-/* The number of a text within its run; a new text gets the next number. -1 for NULL. */
+/* Return the number of a text within its run; -1 for NULL. A new text is stored with the
+ * next number. */
 static int number_of_text(struct store_ops *ops, const char *run, const char *text,
                           int *number)
 {
@@ -275,7 +277,7 @@ void store_ops_error(struct store_ops *ops, const struct store_op *op, int rc,
     const char *run = op->run ? op->run : json_get_str(op->params, "run", "");
 
     if (op->kind == STORE_OP_IDEMPOTENCY && rc == SQLITE_CONSTRAINT)
-        error_set(err, ERROR_CONFLICT, "the idempotency key is taken");
+        error_set(err, ERROR_CONFLICT, "the idempotency key is already in use");
     else if (op->kind == STORE_OP_BASELINE_END && rc == SQLITE_CONSTRAINT)
         error_set(err, ERROR_CONFLICT, "%s is no longer a baseline",
                   json_get_str(op->params, "id", ""));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_ops.h - the SQL of each operation of a write. The writer's thread calls it within
- * its transactions. */
+/* store_ops.h - executes the operations of a write as SQL statements. Used by the
+ * writer's thread within its transactions. */
 #ifndef RINGBENCH_SERVER_STORE_STORE_OPS_H
 #define RINGBENCH_SERVER_STORE_STORE_OPS_H
 
@@ -11,12 +11,13 @@
 
 struct store_ops;
 
-/* db is borrowed. NULL with err on failure. */
+/* Prepare the statements. db is borrowed. NULL with err on failure. */
 struct store_ops *store_ops_create(sqlite3 *db, struct error *err);
 void store_ops_destroy(struct store_ops *ops);
 
-/* Returns SQLite's code. SQLITE_CONSTRAINT and its kinds mean that the operation itself
- * is at fault; store_ops_error then describes it. An event gets its id. */
+/* Execute an operation and return SQLite's code. SQLITE_CONSTRAINT and its extended codes
+ * mean that the operation itself is invalid; store_ops_error() then describes the error.
+ * An event gets its id. */
 int store_ops_apply(struct store_ops *ops, struct store_op *op);
 void store_ops_error(struct store_ops *ops, const struct store_op *op, int rc,
                      struct error *err);

@@ -9,7 +9,7 @@
 #include "server/store/store_sql.h"
 #include "server/store/store_work.h"
 
-#define TEXT_SOFT_MAX ((size_t)1 << 20) /* a page ends past so many bytes */
+#define TEXT_SOFT_MAX ((size_t)1 << 20) /* a page ends after this many bytes */
 
 /* ---- A run ---- */
 
@@ -90,7 +90,7 @@ struct log_page {
     struct error *err;
 };
 
-/* Another page always follows a full one; it may be empty. */
+/* A full page is always followed by another page, which may be empty. */
 static int take_log_row(void *arg, sqlite3_stmt *stmt)
 {
     struct log_page *page = arg;

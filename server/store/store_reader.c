@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_reader.c - a reader thread: runs jobs one after the other on its own
- * connection */
+/* store_reader.c - runs a reader thread, which executes jobs one after the other on its
+ * own connection */
 #include "server/store/store_reader.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ struct store_reader {
     uv_thread_t thread;
     uv_async_t *wake;
 
-    uv_mutex_t mutex; /* guards what follows */
+    uv_mutex_t mutex; /* guards the members below */
     uv_cond_t changed;
     struct store_job_list queued;
     struct store_job_list finished;
@@ -33,7 +33,8 @@ static bool wait_for_work(struct store_reader *reader, struct store_job_list *ba
     return is_last;
 }
 
-/* Hand back each answer at once, so that it does not wait for a long job behind it. */
+/* Return each finished job to the loop at once, so that it does not wait until a long job
+ * after it has ended. */
 static void hand_back(struct store_reader *reader, struct store_job *job)
 {
     uv_mutex_lock(&reader->mutex);

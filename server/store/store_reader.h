@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_reader.h - a reader thread: runs jobs one after the other on its own connection.
- * Calls come from the loop's thread. */
+/* store_reader.h - runs a reader thread, which executes jobs one after the other on its
+ * own connection. All functions are called on the loop's thread. */
 #ifndef RINGBENCH_SERVER_STORE_STORE_READER_H
 #define RINGBENCH_SERVER_STORE_STORE_READER_H
 
@@ -11,7 +11,7 @@
 
 struct store_reader;
 
-/* A call of a store_work function. */
+/* A queued call of a store_work function. */
 struct store_job {
     STAILQ_ENTRY(store_job) entry;
     store_work *work;
@@ -23,12 +23,12 @@ struct store_job {
 
 STAILQ_HEAD(store_job_list, store_job);
 
-/* Start the thread with its own connection to path. It sends `wake` each time that
- * store_reader_collect has something new. */
+/* Start the thread with its own connection to the database at `path`. The thread sends
+ * `wake` each time that store_reader_collect() can return something new. */
 struct store_reader *store_reader_create(const char *path, uv_async_t *wake,
                                          struct error *err);
 
-/* Ask the thread to end; jobs that it has not begun fail. */
+/* Tell the thread to end. Jobs that it has not begun fail. */
 void store_reader_stop(struct store_reader *reader);
 void store_reader_destroy(struct store_reader *reader);
 

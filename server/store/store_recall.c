@@ -15,7 +15,7 @@ static const char SQL_IDS[] =
     "SELECT id AS \":text\" FROM runs WHERE :has_ended OR state NOT IN " STORE_SQL_ENDED
     " ORDER BY created_ms, id";
 
-/* The numbers of cases in rendezvous, which start again. */
+/* SQL: the numbers of cases in rendezvous, which start again. */
 static const char SQL_IN_RENDEZVOUS[] =
     "SELECT number AS \":text\" FROM (SELECT json_extract(body, '$.case') AS number,"
     " json_extract(body, '$.state') AS state, max(id) FROM events"
@@ -34,11 +34,11 @@ static const char *const statements[SQL_COUNT] = {
     [SQL_BODY] = "SELECT body FROM events WHERE run = ?1 AND id = ?2",
 };
 
-/* Results are read on a connection of their own, which has no other open statement. */
+/* Results are read on a separate connection, which has no other open statement. */
 struct store_recall {
     sqlite3 *db, *of_results;
     sqlite3_stmt *stmts[SQL_COUNT];
-    bool has_results; /* of the current run */
+    bool has_results; /* the current run has results */
 };
 
 /* ---- A log ---- */
@@ -49,7 +49,7 @@ struct log_reading {
     const char *run;
     const struct store_log_taker *taker;
     void *arg;
-    int rc;                /* of the events' statement; SQLITE_ROW: an event is ready */
+    int rc; /* SQLite's code for the events' statement; SQLITE_ROW: an event is ready */
     json_t *in_rendezvous; /* numbers of the cases that start again */
 };
 

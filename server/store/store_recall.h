@@ -5,11 +5,12 @@
 
 #include "server/store/store.h"
 
-/* store_recall_runs for the database at path. */
+/* Like store_recall_runs(), for the database at `path`. */
 int store_recall_from(const char *path, bool has_ended, store_run_taker *take, void *arg,
                       struct error *err);
 
-/* The documents that a statement selects, at most `limit` (:limit). A new array. */
+/* Return the documents that a statement selects, at most `limit` (its parameter :limit).
+ * A new array. */
 json_t *store_recall_docs(const char *path, const char *sql, int limit,
                           struct error *err);
 

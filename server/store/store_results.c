@@ -14,13 +14,16 @@
 #include "server/summary/summary_json.h"
 
 #define TEXT_MAX ((size_t)256 << 20)
-#define PAGE_BYTES_MAX ((size_t)8 << 20) /* a page ends with the row that reaches it */
-#define REASONS_MAX 500 /* of skipped rows: each needs a read of its event */
+/* a page ends with the row that reaches this size */
+#define PAGE_BYTES_MAX ((size_t)8 << 20)
+/* maximum number of reasons of skipped rows; each needs a read of its event */
+#define REASONS_MAX 500
 
 static const char SQL_TEXTS[] =
     "SELECT number, text FROM result_texts WHERE run = :run ORDER BY number";
-/* take_result receives each row's values as arguments, in the order of events. Reading
- * the columns of a million rows one by one takes longer than everything else. */
+/* The SQL function take_result() receives each row's values as arguments, in the order of
+ * events. To read the columns of a million rows one by one would take longer than
+ * everything else. */
 static const char SQL_RESULTS[] =
     "SELECT " RESULT_CALL("take_result") " FROM results"
                                          " WHERE run = :run ORDER BY event";
@@ -54,15 +57,15 @@ static const char SQL_RECENT[] = SQL_LATEST("NOT IN ('message', 'disowned')");
 
 struct reading {
     sqlite3 *db;
-    json_t *params; /* for the statements: run and last event */
-    json_t **texts; /* by number */
+    json_t *params; /* parameters of the statements: run and last event */
+    json_t **texts; /* the run's texts by number */
     size_t n_texts, capacity;
     record_passer *take;
     void *arg;
     struct error *err;
 };
 
-/* Texts are numbered without gaps. */
+/* Append a text. Texts are numbered without gaps. */
 static int take_text(void *arg, sqlite3_stmt *stmt)
 {
     struct reading *reading = arg;
@@ -85,7 +88,7 @@ static int read_texts(struct reading *reading)
                           reading->err);
 }
 
-/* One transaction, so that all statements read the same state. */
+/* Begin a transaction, so that all statements read the same state. */
 static int reading_begin(struct reading *reading)
 {
     if (store_sql_exec(reading->db, "BEGIN") != SQLITE_OK)
@@ -195,8 +198,8 @@ static int put_event(void *arg, sqlite3_stmt *stmt)
     return 0;
 }
 
-/* The latest events that a statement selects, as the text of an array; NULL with err on
- * failure. */
+/* Return the latest events that a statement selects, as the text of a JSON array; NULL
+ * with err on failure. */
 static char *read_latest(struct reading *reading, const char *sql, int limit)
 {
     struct listing listing = {.err = reading->err};
@@ -213,7 +216,7 @@ static char *read_latest(struct reading *reading, const char *sql, int limit)
     return text;
 }
 
-/* Add the texts that only answers to clients need. */
+/* Add the texts to the summary that only clients' answers need. */
 static int add_texts(struct reading *reading, struct summary *summary)
 {
     struct buf out;

@@ -8,22 +8,22 @@
 #include "server/store/store.h"
 #include "server/summary/summary.h"
 
-/* NULL with err on failure. */
+/* Return a summary of a run's results; NULL with err on failure. */
 struct summary *summary_read(sqlite3 *db, const struct summary_query *query,
                              struct error *err);
 
-/* Columns of a statement that selects events. A disowned event was a result, and the log
- * still shows it as one. */
+/* Columns of a statement that selects events. A disowned event appears with its original
+ * type `result`. */
 #define EVENT_ROW                                                                        \
     "id, events.time_ms, iif(type = 'disowned', 'result', type), body, samples"
 
-/* Read the event of such a row. Its texts are valid until the statement is stepped.
- * ERROR_INTERNAL if its body is not an object. */
+/* Read an event from a row with the columns EVENT_ROW. Its texts are valid until the
+ * statement is stepped. ERROR_INTERNAL if the body is not an object. */
 int event_row_read(sqlite3_stmt *stmt, struct store_event *event, struct error *err);
 
-/* The events that such a statement selects: at most the parameter `limit`, ending with
- * the event that reaches bytes_max. `next` is the last event's id if there are more. NULL
- * with err on failure. */
+/* Return the events that a statement with EVENT_ROW selects: at most the parameter
+ * `limit`, ending with the event that reaches bytes_max. If there are more, `next` is the
+ * last event's id. NULL with err on failure. */
 struct store_events *events_read(sqlite3 *db, const char *sql, const json_t *params,
                                  size_t bytes_max, struct error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_rows.c - the rows of a statement as JSON */
+/* store_rows.c - returns the rows of a statement as JSON */
 #include "server/store/store_rows.h"
 
 #include <errno.h>
@@ -111,7 +111,7 @@ json_t *store_value(sqlite3 *db, const char *sql, const json_t *params, struct e
     return NULL;
 }
 
-/* -1: not a cursor of this server. */
+/* Parse a cursor. Returns -1 if the text is not a cursor of this server. */
 static int parse_cursor(const char *text, int64_t *ms, char *id)
 {
     char *end;
@@ -124,8 +124,8 @@ static int parse_cursor(const char *text, int64_t *ms, char *id)
     return 0;
 }
 
-/* Set the position after which a page begins: time, and id among rows of equal time. A
- * trend value's id is its run and the number of its likeness. */
+/* Set the position after which a page begins: a time, and an id among rows with the same
+ * time. The id of a trend value consists of its run and the number of its likeness. */
 static int begin_page(json_t *params, const char *cursor, struct error *err)
 {
     char id[CURSOR_ID_MAX + 1] = "", *dot;
@@ -133,7 +133,7 @@ static int begin_page(json_t *params, const char *cursor, struct error *err)
 
     if (cursor && parse_cursor(cursor, &before_ms, id))
         return error_set(err, ERROR_INVALID,
-                         "invalid cursor: use \"next\" of the previous page");
+                         "the cursor is invalid: use \"next\" of the previous page");
     dot = strchr(id, '.');
     json_object_set_new(params, "before_like", json_integer(dot ? atoll(dot + 1) : 0));
     if (dot)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_sql.c - the database file: opening, schema, statements, SQLite's errors */
+/* store_sql.c - opens the database file, creates the schema, prepares statements, and
+ * reports SQLite's errors */
 #include "server/store/store_sql.h"
 
 #include <stdlib.h>
@@ -14,19 +15,19 @@
 #define EARLIER_APPLICATION_ID 0x52424348 /* "RBCH" */
 #define BUSY_TIMEOUT_MS 5000
 
-/* FULL makes every commit durable. The WAL is checkpointed each 1000 pages (4 MB) and cut
- * back to 16 MB after a burst. */
+/* With synchronous = FULL every commit is durable. SQLite checkpoints the WAL every 1000
+ * pages (4 MB), and cuts its file back to 16 MB after a burst. */
 static const char SQL_CONNECTION[] = "PRAGMA synchronous = FULL;"
                                      "PRAGMA foreign_keys = ON;"
                                      "PRAGMA temp_store = MEMORY;"
                                      "PRAGMA wal_autocheckpoint = 1000;"
                                      "PRAGMA journal_size_limit = 16777216;";
 
-/* doc and body are the last stored columns, so that a scan of the others does not read
- * their overflow pages. A list reads an index of runs, and the column `listed` of the
- * rows that it shows. A figure is in millionths, so that all orders compare integers. The
- * computed columns of a damaged document are NULL: other runs can still be read, and the
- * damaged one deleted. */
+/* doc and body are the last stored columns, so that a scan of other columns does not read
+ * their overflow pages. A list reads an index of runs, and the column `listed` only of
+ * the rows that it shows. A figure is stored in millionths, so that all sort orders
+ * compare integers. In a row with a damaged document, the computed columns are NULL.
+ * Other runs can then still be read, and the damaged one can be deleted. */
 #define SQL_RUNS                                                                         \
     "CREATE TABLE runs ("                                                                \
     " id TEXT NOT NULL PRIMARY KEY,"                                                     \
@@ -125,8 +126,8 @@ static const char SQL_CONNECTION[] = "PRAGMA synchronous = FULL;"
     " doc TEXT NOT NULL,"                                                                \
     " PRIMARY KEY (kind, id)) WITHOUT ROWID;"
 
-/* The values of runs (store_trends.h) are stored in the order in which a trend reads
- * them. Runs share texts. */
+/* The values of runs (store_trends.h), stored in the order in which a trend reads them.
+ * Equal texts are stored once and shared by runs. */
 #define SQL_VALUES                                                                       \
     "CREATE TABLE values_version (version INTEGER NOT NULL);"                            \
     "CREATE TABLE values_due ("                                                          \
@@ -173,8 +174,8 @@ static const char SQL_CONNECTION[] = "PRAGMA synchronous = FULL;"
     " (SELECT 1 FROM baselines WHERE run = OLD.id AND removed_ms IS NULL)"               \
     " BEGIN SELECT RAISE(ABORT, 'it is a baseline'); END;"
 
-/* A text is deleted with the last run that uses it. Inventories stay until the next start
- * (drop_unused in store.c). */
+/* Delete a text together with the last run that uses it. Inventories stay until the next
+ * start (drop_unused in store.c). */
 #define SQL_DROP_CONTENT                                                                 \
     " ON artifacts WHEN OLD.name <> 'inventory.json'"                                    \
     " AND NOT EXISTS (SELECT 1 FROM artifacts WHERE digest = OLD.digest)"                \
@@ -195,8 +196,8 @@ static const char SQL_CONNECTION[] = "PRAGMA synchronous = FULL;"
     "CREATE TRIGGER artifact_deleted AFTER DELETE" SQL_DROP_CONTENT                      \
     "CREATE TRIGGER artifact_replaced AFTER UPDATE OF digest" SQL_DROP_CONTENT
 
-/* The answers of a run's verdicts, one row for each node that they name. node is empty if
- * they name none. */
+/* The answers of a run's verdicts, with one row for each node that the verdict names.
+ * `node` is empty if the verdict names no node. */
 #define SQL_REPLACE_ANSWERS                                                              \
     " BEGIN DELETE FROM run_answers WHERE run = NEW.id;"                                 \
     "INSERT INTO run_answers SELECT DISTINCT NEW.id,"                                    \
@@ -373,7 +374,8 @@ static int take_mode(void *arg, sqlite3_stmt *stmt)
     return 0;
 }
 
-/* WAL mode is persistent, but a file system without shared memory silently refuses it. */
+/* Switch the file to WAL mode, which is persistent. Check the result, because SQLite
+ * silently refuses WAL mode on a file system without shared memory. */
 static int set_wal(sqlite3 *db, struct error *err)
 {
     bool is_wal = false;
@@ -412,8 +414,8 @@ fail:
     return -1;
 }
 
-/* Before the first release the schema has no numbered versions: a hash of its text is the
- * version. */
+/* Return the version of the schema. Before the first release, the version is a hash of
+ * the schema's text. */
 static int schema_version(void)
 {
     return (int)(fnv1a(FNV1A_BEGIN, SQL_SCHEMA, sizeof(SQL_SCHEMA)) & 0x7fffffff);
@@ -432,13 +434,14 @@ int store_sql_check_owner(sqlite3 *db, const char *path, bool *is_new, struct er
     if (*is_new)
         return 0;
     if (id != APPLICATION_ID && id != EARLIER_APPLICATION_ID)
-        return error_set(err, ERROR_CONFLICT, "%s is another program's database", path);
+        return error_set(err, ERROR_CONFLICT, "%s is a database of another program",
+                         path);
     if (id != APPLICATION_ID || version != schema_version())
         return error_set(err, ERROR_UNSUPPORTED,
-                         "%s was written by another version of ringbench-server, which "
-                         "alone can read it: export its results with that server (GET "
-                         "/api/v1/runs/ID/results?format=csv), then start this one with "
-                         "another data directory",
+                         "%s was written by another version of ringbench-server, and "
+                         "only that version can read it. Export its results with that "
+                         "server (GET /api/v1/runs/ID/results?format=csv). Then start "
+                         "this server with another data directory",
                          path);
     return 0;
 }

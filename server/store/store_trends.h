@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_trends.h - trends: a value for each figure of each run; and the runs that
- * somebody accepted as baselines.
+/* store_trends.h - stores trends, which consist of a value for each figure of each run,
+ * and baselines, which are runs that a person accepted as reference.
  *
- * A run that has ended is due: it stays in the table values_due until its values are
- * written, so that neither a crash nor an older server loses it. Texts describe what runs
- * have in common (analysis/likeness.h makes them); each is stored once. */
+ * An ended run is due until its values are stored: it is in the table values_due, so that
+ * a crash or an older server does not lose it. Texts describe the properties that similar
+ * runs share (analysis/likeness.h makes the texts). Each text is stored once. */
 #ifndef RINGBENCH_SERVER_STORE_STORE_TRENDS_H
 #define RINGBENCH_SERVER_STORE_STORE_TRENDS_H
 
@@ -25,29 +25,30 @@
  * null; is_whole is true if the run completed. */
 int store_write_values(struct store_write *write, const char *run, const json_t *values);
 
-/* The document of a run whose values are due, or null. run: NULL for the newest after
- * `skip` others. */
+/* Return the document of a run whose values are due, or null. run: NULL selects the
+ * newest such run after skipping `skip` newer ones. */
 json_t *store_get_due(sqlite3 *db, const char *run, size_t skip, struct error *err);
 
-/* To be raised when values are computed differently: store_open then marks all ended runs
- * as due. */
+/* Raise this number when values are computed differently. store_open() then marks all
+ * ended runs as due. */
 #define STORE_VALUES_VERSION 2
 
 /* ---- Trends ---- */
 
-/* Values that are searched for changes: the latest 200 of each series, this many in all.
- */
+/* Number of values that are searched for changes: the latest 200 of each series, and at
+ * most this many in all. */
 #define STORE_TREND_WINDOW 10000
 
 struct store_trends_query {
     const char *figure;
-    const char *nodes;          /* names as in the values; NULL: any */
-    const char *backend;        /* or NULL */
-    const char *like;           /* only runs like this run; NULL: any */
-    enum run_likeness likeness; /* the kind of likeness */
-    int world_size;             /* 0: any */
-    int64_t since_ms, until_ms; /* when runs were created; 0: no limit */
-    int per_line;               /* latest points of each series; 0: all */
+    const char *nodes;   /* text of node names as in the stored values; NULL: any */
+    const char *backend; /* or NULL */
+    const char *like;    /* only runs that are similar to this run; NULL: any */
+    enum run_likeness
+        likeness;   /* properties that similar runs share: nodes or hardware */
+    int world_size; /* 0: any */
+    int64_t since_ms, until_ms; /* range of the runs' creation times; 0: no limit */
+    int per_line;               /* number of latest points of each series; 0: all */
     const char *cursor;
     int limit;
 };
@@ -65,19 +66,21 @@ json_t *store_get_trends(sqlite3 *db, const struct store_trends_query *query,
 
 struct store_baseline {
     const char *id, *run;
-    const char *by, *why; /* who, and why; peer: the client's address */
+    /* who accepted or removed the baseline, and why; peer: the client's address */
+    const char *by, *why;
     const char *peer;
     enum run_likeness likeness;
     int64_t time_ms;
 };
 
-/* ERROR_NOT_FOUND if there is no such run. A baseline's run cannot be deleted
- * (ERROR_CONFLICT). */
+/* Store a baseline. ERROR_NOT_FOUND if there is no such run. The run of a baseline cannot
+ * be deleted (ERROR_CONFLICT). */
 int store_write_baseline(struct store_write *write,
                          const struct store_baseline *baseline);
 
-/* Mark a baseline as removed: by whom, why, when, from where. It stays in the list.
- * ERROR_CONFLICT if it was removed before. run and likeness of `baseline` are ignored. */
+/* Mark a baseline as removed, with user, reason, time and address. It stays in the list.
+ * ERROR_CONFLICT if it was removed before. The members run and likeness of `baseline` are
+ * ignored. */
 int store_write_baseline_end(struct store_write *write,
                              const struct store_baseline *baseline);
 
@@ -86,26 +89,29 @@ int store_write_baseline_end(struct store_write *write,
  * those of GET /baselines, or "id": only this one, removed or not. */
 json_t *store_get_baselines(sqlite3 *db, json_t *params, struct error *err);
 
-/* The runs that a run is compared with: {"baseline": as above or null, "runs": [ids],
- * "history": [ids]}, newest first. With `last` 0: the newest baseline that the run is
- * like in any of its figures, and the baseline's run. Otherwise at most `last` earlier
- * completed runs that the run is like, starting at the newest such baseline if there is
- * one. The history contains earlier runs like these, which show how much runs scatter. A
- * run whose gate failed counts only if it was accepted. The run's own values must not be
- * due.
+/* Return the runs with which a run is compared, newest first: {"baseline": as above or
+ * null, "runs": [ids], "history": [ids]}. With `last` 0, they are the run of the newest
+ * baseline that is similar to the run in any figure. Otherwise they are at most `last`
+ * earlier completed runs that are similar to the run, starting at the newest such
+ * baseline if there is one. The history contains earlier runs similar to these, which
+ * show how much results scatter between runs. A run whose gate failed counts only if it
+ * was accepted as baseline. The run's own values must not be due.
  *
- * With `values`, those of a completed run that are not stored yet, there is also
- * "series":
- * [{"figure", "runs": [[run, value]...]}]: for each of the run's series the latest
- * completed runs up to it, oldest first, at most STORE_SERIES_RUNS. */
+ * `values` are the values of a completed run that are not stored yet. If set, the answer
+ * also contains "series": [{"figure", "runs": [[run, value]...]}]. For each of the run's
+ * series, it lists the latest completed runs up to the run, oldest first, at most
+ * STORE_SERIES_RUNS. */
 #define STORE_HISTORY 20
 #define STORE_SERIES_RUNS 400
 struct store_base_query {
     const char *run;
-    const char *base; /* compare with this run and its history; NULL: as above */
+    /* use this run as base, and its history; NULL: find the base as described above */
+    const char *base;
     int last;
-    json_t *values; /* the run's, as for store_write_values, borrowed; or NULL */
-    enum run_likeness likeness; /* of the `last` runs; a baseline has its own */
+    /* the run's values in the form of store_write_values(), borrowed; or NULL */
+    json_t *values;
+    enum run_likeness
+        likeness; /* likeness of the `last` runs; a baseline contains its own likeness */
 };
 json_t *store_get_base(sqlite3 *db, const struct store_base_query *query,
                        struct error *err);

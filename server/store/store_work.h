@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_work.h - calls on the store's reader threads, and the reads for them */
+/* store_work.h - runs functions on the store's reader threads, and declares the reads
+ * that such functions use */
 #ifndef RINGBENCH_SERVER_STORE_STORE_WORK_H
 #define RINGBENCH_SERVER_STORE_STORE_WORK_H
 
@@ -11,16 +12,16 @@
  * returns. -1 with err on failure. */
 typedef int store_work(sqlite3 *db, void *arg, struct error *err);
 
-/* Runs on the loop. err: NULL, or why `work` failed or was not called (ERROR_UNAVAILABLE
- * once the store closes). */
+/* Runs on the loop. err: NULL on success; otherwise the reason why `work` failed or was
+ * not called (ERROR_UNAVAILABLE once the store closes). */
 typedef void store_worked(void *arg, const struct error *err);
 
-/* Each kind of read has a thread: one item by its key, the rows of one run, several
- * runs. */
+/* The reader threads, by kind of read: one item by its key, the rows of one run, or
+ * several runs. */
 enum store_thread { STORE_KEYED, STORE_LONG, STORE_HEAVY, STORE_THREADS };
 
-/* Queue `work` on the thread of long reads or on the given one, then call `worked` on the
- * loop. Each thread keeps the order of its queue. */
+/* Queue `work`, then call `worked` on the loop. store_do() uses the thread of long reads,
+ * store_do_on() the given thread. Each thread keeps the order of its queue. */
 void store_do(struct store *store, store_work *work, store_worked *worked, void *arg);
 void store_do_on(struct store *store, enum store_thread thread, store_work *work,
                  store_worked *worked, void *arg);
@@ -28,20 +29,20 @@ void store_do_on(struct store *store, enum store_thread thread, store_work *work
 /* ---- Reads for a store_work: each returns a new object or summary, or NULL with err.
  * ---- */
 
-/* The run's document; ERROR_NOT_FOUND. */
+/* Return the run's document; ERROR_NOT_FOUND if there is no such run. */
 json_t *store_get_run(sqlite3 *db, const char *run, struct error *err);
 
-/* Documents of the latest completed runs without cases, newest first, at most `limit`.
- * Documents over 1 MiB are left out. A new array. */
+/* Return documents of the latest completed runs without their cases, newest first, at
+ * most `limit`. Documents over 1 MiB are skipped. A new array. */
 json_t *store_get_completed(sqlite3 *db, int limit, struct error *err);
 
-/* A page of a run's results; its `next` is where the next page begins. params (borrowed):
- * the run and the parameters of GET /runs/{id}/results; -1 or null: any. */
+/* Return a page of a run's results; `next` is the position of the next page. params
+ * (borrowed): the run and the parameters of GET /runs/{id}/results; -1 or null: any. */
 struct store_events *store_get_rows(sqlite3 *db, const json_t *params, struct error *err);
 
-/* At most `limit` events with id > after, of one type or all (NULL). The type `result`
- * excludes disowned results. A page ends early past 1 MiB, so only an empty page is the
- * last. */
+/* Return at most `limit` events with id > after, of one type or of all types (NULL). The
+ * type `result` excludes disowned results. A page ends early after 1 MiB, so only an
+ * empty page means that there are no more events. */
 struct store_events *store_get_events(sqlite3 *db, const char *run, int64_t after,
                                       const char *type, int limit, struct error *err);
 
@@ -59,10 +60,11 @@ json_t *store_get_runs(sqlite3 *db, json_t *params, struct error *err);
 int store_get_logs(sqlite3 *db, const struct store_logs_query *query, struct buf *out,
                    int64_t *next, struct error *err);
 
-/* A node's changes of state, newest first: [{"time","state","detail"}]. */
+/* Return a node's changes of state, newest first: [{"time","state","detail"}]. */
 json_t *store_get_node(sqlite3 *db, const char *node, struct error *err);
 
-/* run: its document, which gives the query's run and cases. */
+/* Return a summary of the run's results. run: the run's document, from which the query's
+ * run and cases are set. */
 struct summary *store_get_summary(sqlite3 *db, const json_t *run,
                                   const struct summary_query *query, struct error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_write.c - building a store_write */
+/* store_write.c - builds a store_write from operations */
 #include "server/store/store_write.h"
 
 #include <assert.h>
@@ -48,7 +48,8 @@ void store_write_destroy(struct store_write *write)
     free(write);
 }
 
-/* A write that lacks an operation must not be stored: submitting it fails. */
+/* Mark the write as failed. A write that lacks an operation must not be stored, so
+ * submitting it fails. */
 static int write_spoil(struct store_write *write, const char *text)
 {
     write->is_failed = true;
@@ -73,7 +74,7 @@ static int add(struct store_write *write, enum store_op_kind kind, json_t *param
     return 0;
 }
 
-/* The text as a JSON string; the text is freed. */
+/* Return the text as a JSON string; the text is freed. */
 static json_t *take_text(char *text)
 {
     json_t *string = text ? json_string(text) : NULL;

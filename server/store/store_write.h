@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_write.h - what one store_write holds: its operations, in order */
+/* store_write.h - the operations of a store_write, in order */
 #ifndef RINGBENCH_SERVER_STORE_STORE_WRITE_H
 #define RINGBENCH_SERVER_STORE_STORE_WRITE_H
 
@@ -38,8 +38,8 @@ struct store_op {
     json_t *params;
     char *run;
     struct store_event event;
-    struct result_record *record; /* of a result; else NULL */
-    char *key, *choice;           /* its texts; choice may be NULL */
+    struct result_record *record; /* record of a result; NULL for other events */
+    char *key, *choice;           /* texts of the record; choice may be NULL */
 };
 
 STAILQ_HEAD(store_op_list, store_op);
@@ -51,7 +51,8 @@ struct store_write {
     size_t n_events;
     int64_t submitted_ns;
     bool retry;
-    /* the write failed with err; before submission: an operation could not be added */
+    /* the write failed with err; set before submission if an operation could not be
+     * added */
     bool is_failed;
     struct error err;
     store_written *done;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_writer.c - the writer thread: commits all queued writes as one transaction and
- * hands them back */
+/* store_writer.c - runs the writer thread, which commits all queued writes as one
+ * transaction and returns them to the loop */
 #include "server/store/store_writer.h"
 
 #include <stdlib.h>
@@ -50,8 +50,8 @@ static int step(struct store_writer *writer, int which)
     return store_sql_step(writer->stmts[which]);
 }
 
-/* Apply a write completely or not at all. A fault of the write itself is stored in its
- * err. A result other than SQLITE_OK aborts the transaction. */
+/* Apply a write completely or not at all. If the write itself is invalid, the error is
+ * stored in its err. If the result is not SQLITE_OK, the transaction must be aborted. */
 static int apply_write(struct store_writer *writer, struct store_write *write)
 {
     struct store_op *op;
@@ -101,7 +101,8 @@ static int commit_all(struct store_writer *writer, struct store_write_list *batc
     return -1;
 }
 
-/* Move the writes without `retry` (with `everything`: all) from held to *failed. */
+/* Move writes without `retry` from `held` to *failed; with `everything`, move all
+ * writes. */
 static void fail_held(struct store_writer *writer, bool everything,
                       struct store_write_list *failed)
 {
@@ -192,7 +193,8 @@ static void writer_main(void *arg)
     while (!is_last) {
         struct store_write_list finished = STAILQ_HEAD_INITIALIZER(finished);
         is_last = wait_for_work(writer);
-        /* Between two tries, new writes with `retry` wait; the others fail at once. */
+        /* Until the next attempt, new writes with `retry` wait, and other writes fail at
+         * once. */
         if (writer->is_stuck && !is_last && clock_monotonic_ns() < writer->retry_at_ns)
             fail_held(writer, false, &finished);
         else if (!STAILQ_EMPTY(&writer->held))

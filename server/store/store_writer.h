@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_writer.h - the writer thread: commits all queued writes as one transaction and
- * hands them back. Calls come from the loop's thread. */
+/* store_writer.h - runs the writer thread, which commits all queued writes as one
+ * transaction and returns them to the loop. All functions are called on the loop's
+ * thread. */
 #ifndef RINGBENCH_SERVER_STORE_STORE_WRITER_H
 #define RINGBENCH_SERVER_STORE_STORE_WRITER_H
 
@@ -10,13 +11,13 @@
 
 struct store_writer;
 
-/* Start the thread. It owns db (closed also on failure) and sends `wake` each time that
- * store_writer_collect has something new. */
+/* Start the thread, which owns db (closed also on failure). The thread sends `wake` each
+ * time that store_writer_collect() can return something new. */
 struct store_writer *store_writer_create(sqlite3 *db, uv_async_t *wake,
                                          struct error *err);
 
-/* Ask the thread to finish queued writes and end. Writes that the disk still refuses are
- * handed back as failed. */
+/* Tell the thread to finish queued writes and end. Writes that the disk still refuses are
+ * returned as failed. */
 void store_writer_stop(struct store_writer *writer);
 
 /* Wait for the thread, which must have been stopped, and free everything. */
@@ -25,8 +26,8 @@ void store_writer_destroy(struct store_writer *writer);
 void store_writer_submit(struct store_writer *writer, struct store_write *write);
 
 /* Append the writes that were committed or failed since the last call to *finished.
- * trouble: why writes fail now ("" if they do not). Returns true once the thread has
- * ended; nothing more will come then. */
+ * trouble: the reason why writes fail at the moment, or "". Returns true once the thread
+ * has ended and all writes were returned. */
 bool store_writer_collect(struct store_writer *writer, struct store_write_list *finished,
                           struct error *trouble);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* summary_sums.c - sums over a run's results, computed by SQLite */
+/* summary_sums.c - computes sums over a run's results in SQLite */
 #include "server/store/summary_sums.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #define LINES_MAX ((size_t)1 << 20) /* points or figures; more would fill memory */
 
 /* clang-format off */
-/* Rows that count, with the series that the query assigns them to. */
+/* SQL: the rows that count, with the series to which the query assigns them. */
 #define COUNTED(WHICH) \
     " FROM (SELECT *, combination_of(case_no, attempt) AS combination," \
     "  CASE WHEN :by = 0 THEN -1 ELSE case_no END AS of_case," \
@@ -80,7 +80,8 @@ struct sums {
 
 /* ---- Functions for SQL ---- */
 
-/* NULL for a row of an attempt that does not count. */
+/* SQL function: return a row's combination; NULL if the row belongs to an attempt that
+ * does not count. */
 static void combination_of(sqlite3_context *context, int n, sqlite3_value **values)
 {
     const struct summary_query *query = sqlite3_user_data(context);
@@ -148,8 +149,8 @@ static void read_ends(sqlite3_stmt *stmt, int column, double ends[2])
     ends[1] = sqlite3_column_double(stmt, column + 1);
 }
 
-/* The bandwidths for a range of times: the slowest time gives the lowest. moved: time
- * times algbw, the same for all rows of one size. */
+/* Compute the bandwidths for a range of times: the slowest time gives the lowest
+ * bandwidth. moved: time times algbw, which is equal for all rows of one size. */
 static void fill_bandwidths(double moved, double factor, struct summary_spread *spread)
 {
     for (size_t i = 0; i < 2; i++) {

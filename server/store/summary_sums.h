@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* summary_sums.h - sums over a run's results, computed by SQLite */
+/* summary_sums.h - computes sums over a run's results in SQLite */
 #ifndef RINGBENCH_SERVER_STORE_SUMMARY_SUMS_H
 #define RINGBENCH_SERVER_STORE_SUMMARY_SUMS_H
 

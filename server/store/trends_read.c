@@ -13,7 +13,7 @@ static const char SQL_DUE_ANY[] =
     " WHERE id = run ORDER BY run DESC LIMIT 1 OFFSET :skip";
 static const char SQL_HAS_VALUES[] =
     "SELECT '[]' FROM run_values WHERE run = :like LIMIT 1";
-/* The texts whose numbers the window contains. */
+/* SQL: the texts whose numbers the window contains. */
 static const char SQL_TEXTS[] =
     "SELECT json_group_object(CAST(id AS TEXT), text) FROM texts WHERE id IN"
     " (SELECT json_extract(value, '$[4]') FROM json_each(:window))";
@@ -31,8 +31,8 @@ static const char SQL_TEXTS[] =
     "  (SELECT " COLUMN " FROM run_values WHERE run = :like))"
 #define VALUES_ORDER " ORDER BY v.created_ms DESC, v.run DESC, v.like_nodes DESC"
 
-/* The newest values, each with its position in its series, 1 for the newest. EXAMINED
- * limits how many are sorted. */
+/* SQL: the newest values, each with its position in its series (1: newest). EXAMINED
+ * limits the number of values that are sorted. */
 #define VALUES_PLACED(COLUMN, WHERE, EXAMINED)                                           \
     "(SELECT *, row_number() OVER (PARTITION BY " COLUMN                                 \
     " ORDER BY created_ms DESC, run DESC, like_nodes DESC) AS place FROM"                \
@@ -86,7 +86,7 @@ static const char SQL_BASELINES[] =
                      " AND (b.accepted_ms, b.id) < (:before_ms, :before_id)"
                      " ORDER BY b.accepted_ms DESC, b.id DESC LIMIT :limit + 1";
 
-/* The run's series, as stored or as given. */
+/* SQL: the run's series, either stored or given by the query. */
 #define ID_OF(MEMBER)                                                                    \
     "(SELECT id FROM texts WHERE text = json_extract(value, '$." MEMBER "'))"
 #define MINE                                                                             \
@@ -106,19 +106,20 @@ static const char SQL_ACCEPTED[] = BASELINE_COLUMNS
         "like_hardware") " END"
                          " ORDER BY b.accepted_ms DESC, b.id DESC LIMIT 1";
 
-/* The later of two runs. */
+/* SQL: the later of two runs. */
 #define LATER                                                                            \
     "(SELECT created_ms, id FROM runs WHERE id IN (:run, :before)"                       \
     " ORDER BY created_ms DESC, id DESC LIMIT 1)"
 
-/* A run whose gate failed is unusual, unless somebody accepted it. */
+/* SQL: true if the run is usual. A run whose gate failed is not, unless somebody accepted
+ * it as a baseline. */
 #define IS_USUAL                                                                         \
     "v.is_whole AND v.run NOT IN (:run, :before) AND (v.run IS :since OR"                \
     " NOT EXISTS (SELECT 1 FROM run_answers AS said WHERE said.run = v.run"              \
     "  AND said.kind = 'gate' AND said.answer = 'fail'))"
 
-/* The latest runs of each of the run's series, and of all these the latest. since: the
- * first run that counts, or null. */
+/* SQL: the latest runs of each of the run's series, and the latest of all these. since:
+ * the first run that counts, or null. */
 #define SQL_LAST(COLUMN)                                                                 \
     "SELECT run AS \":text\" FROM"                                                       \
     " (SELECT DISTINCT json_extract(pair.value, '$[0]') AS created_ms,"                  \
@@ -133,7 +134,8 @@ static const char SQL_ACCEPTED[] = BASELINE_COLUMNS
     "   ORDER BY v.created_ms DESC, v.run DESC LIMIT :last))) AS pair)"                  \
     " ORDER BY created_ms DESC, run DESC LIMIT :last"
 
-/* The given series, each with its latest runs, oldest first, and its own value. */
+/* SQL: the given series, each with its latest runs, oldest first, followed by its own
+ * value. */
 #define SQL_SERIES(COLUMN)                                                               \
     "SELECT mine.figure, (SELECT json_insert(json_group_array(json_array(run, value)),"  \
     "  '$[#]', json_array(:run, mine.value)) FROM"                                       \
@@ -239,19 +241,21 @@ json_t *store_get_baselines(sqlite3 *db, json_t *params, struct error *err)
     return store_page(db, "baselines", SQL_BASELINES, params, cursor, err);
 }
 
-/* ---- What a run is compared with ---- */
+/* ---- The base of a comparison ---- */
 
 struct base {
     sqlite3 *db;
     const struct store_base_query *query;
-    json_t *params;  /* run, last and values of the query */
-    const char *run; /* the run to compare with or to start from; NULL: none yet */
+    json_t *params; /* run, last and values of the query */
+    /* the run to compare with, or the first run of the window; NULL: not found yet */
+    const char *run;
     const char *likeness;
     json_t *answer;
     struct error *err;
 };
 
-/* Completed runs like `run` that are earlier than `before`, from `since` (or NULL) on. */
+/* Read completed runs that are similar to `run` and earlier than `before`. since: the
+ * first run that counts, or NULL. */
 static int read_last(struct base *base, const char *run, const char *before,
                      const char *since, int last, const char *list)
 {
@@ -268,9 +272,9 @@ static int read_last(struct base *base, const char *run, const char *before,
     return runs ? 0 : -1;
 }
 
-/* If an accepted baseline shortens the window, runs from before it show the scatter. They
- * are a group with its own mean, which costs a degree of freedom, so one run more is
- * read. */
+/* Read the window of latest runs. If an accepted baseline shortens the window, runs from
+ * before it show the scatter. They form a group with its own mean, which costs a degree
+ * of freedom, so one more run is read. */
 static int read_window(struct base *base)
 {
     int last = base->query->last, n;
