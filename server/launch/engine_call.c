@@ -32,7 +32,7 @@ struct engine_call {
     int64_t limit_ms;          /* time limit */
     pid_t pid;                 /* leader of its own session */
     struct output out, errors;
-    /* deadline of the command; once killed, deadline of its end */
+    /* deadline of the command; after it was killed, deadline of its exit */
     int64_t until_ms;
     engine_answered *done; /* NULL: answered or cancelled */
     void *arg;
@@ -51,7 +51,7 @@ static void call_free(struct engine_calls *calls, struct engine_call *call)
 
 /* ---- Starting ---- */
 
-/* Find a program by the command's PATH instead of the server's. */
+/* Find a program by the PATH of the command's environment, not the server's. */
 static void find_program(const char *name, char *const *env, char out[PATH_MAX])
 {
     const char *path = "/usr/bin:/bin";
@@ -69,7 +69,8 @@ static void find_program(const char *name, char *const *env, char out[PATH_MAX])
     }
 }
 
-/* The child has default signal handling, whatever signals the server ignores. */
+/* Start the child with default signal handling, because the server ignores some
+ * signals. */
 static int spawn(pid_t *pid, char **argv, char **env, int out, int errors)
 {
     posix_spawn_file_actions_t actions;
@@ -142,8 +143,8 @@ struct engine_call *engine_call_start(struct engine_calls *calls,
 
 /* ---- Its end ---- */
 
-/* Read the available output and drop everything beyond the answer: a command with more
- * output than its pipe holds would block. */
+/* Read the available output and drop everything beyond the answer's size. A command
+ * blocks when its output fills the pipe. */
 static void drain(struct output *output)
 {
     char rest[16384];
@@ -173,8 +174,8 @@ const char *engine_text_clean(char *text, size_t len, bool has_lines)
     return text + strspn(text, " \n");
 }
 
-/* Read the rest of the output. It may have no end yet: a descendant of the command may
- * hold the pipe. */
+/* Read the rest of the output. The pipe may still be open, because a descendant of the
+ * command may hold it. */
 static const char *take_text(struct output *output, bool has_lines)
 {
     drain(output);
@@ -211,8 +212,8 @@ static void on_end(struct engine_call *call, int status)
     answer(call, why);
 }
 
-/* A process that is blocked in the kernel does not die at once. Answer without waiting
- * for it; it stays in the list. */
+/* Answer without waiting for the process: a process that is blocked in the kernel does
+ * not die at once. It stays in the list. */
 static void on_late(struct engine_call *call, int64_t now_ms)
 {
     if (call->is_late) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* engine_call.h - run the commands of launchers and hooks as child processes */
+/* engine_call.h - runs the commands of launchers and hooks as child processes */
 #ifndef RINGBENCH_SERVER_LAUNCH_ENGINE_CALL_H
 #define RINGBENCH_SERVER_LAUNCH_ENGINE_CALL_H
 
@@ -11,13 +11,14 @@
 #include "common/base/error.h"
 #include "server/launch/launcher.h"
 
-/* Maximum of concurrent commands per launcher. If its engine hangs, each of them occupies
- * a process and two descriptors of the server for command_s. */
+/* Maximum number of concurrent commands per launcher. If the engine hangs, each command
+ * occupies a process and two descriptors of the server for command_s. */
 #define ENGINE_CALLS_MAX 16
 
-/* Texts are the first 4 KiB of the output, as UTF-8 without white space at the ends. */
+/* A command's answer. Its texts are the first 4 KiB of the output, as UTF-8 without white
+ * space at the ends. */
 struct engine_answer {
-    bool has_failed; /* by its status, a signal or the time limit */
+    bool has_failed; /* the command failed by its status, a signal or the time limit */
     /* the command exceeded the time limit, but may have taken effect */
     bool is_late;
     const char *why;           /* the reason of the failure */
@@ -33,29 +34,29 @@ struct engine_call;
 /* Commands whose process exists, answered or not. */
 TAILQ_HEAD(engine_calls, engine_call);
 
-/* The number of commands of the launcher with that name. */
+/* Return the number of commands of the launcher with that name. */
 size_t engine_calls_count(const struct engine_calls *calls, const char *launcher);
 
-/* Answer for ended commands. Kill commands that exceeded their time limit, with their
- * descendants. now_ms: of a monotonic clock, also below. */
+/* Call `done` for ended commands. Kill commands that exceeded their time limit, with
+ * their descendants. now_ms: monotonic clock, also below. */
 void engine_calls_tick(struct engine_calls *calls, int64_t now_ms);
 
-/* Forget all commands. They go on, and no `done` is called. */
+/* Free all calls. The commands continue, and no `done` is called. */
 void engine_calls_abandon(struct engine_calls *calls);
 
 /* Run argv with env (NULL-terminated; borrowed) and empty input. `done` is called once,
- * by a later tick. NULL with the reason. */
+ * by a later tick. Returns NULL with the reason on failure. */
 struct engine_call *engine_call_start(struct engine_calls *calls,
                                       struct launcher *launcher, char **argv, char **env,
                                       int64_t now_ms, engine_answered *done, void *arg,
                                       struct error *err);
 
-/* Make a process's output displayable: UTF-8 without control characters and without white
- * space at the ends. Newlines stay if has_lines. text: `len` bytes with room for one
- * more. Returns the beginning of the result. */
+/* Make a process's output displayable: UTF-8 without control characters, and without
+ * white space at the ends. If has_lines, line breaks stay. text: `len` bytes and room for
+ * one more. Returns the beginning of the result. */
 const char *engine_text_clean(char *text, size_t len, bool has_lines);
 
-/* engine_call_start() for a command without a launcher, with a time limit. */
+/* Like engine_call_start(), for a command without a launcher but with a time limit. */
 struct engine_call *engine_call_run(struct engine_calls *calls, int64_t limit_ms,
                                     char **argv, char **env, int64_t now_ms,
                                     engine_answered *done, void *arg, struct error *err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job.c - one job of an engine: its state, and the commands that start, query and stop
- * it */
+/* job.c - manages one job of an engine: its state, and the commands that start, query and
+ * stop the job */
 #include "server/launch/job.h"
 
 #include <stdio.h>
@@ -16,10 +16,11 @@
 #include "server/launch/job_files.h"
 #include "server/store/store.h"
 
-#define AWAITED_EVERY_MS 500 /* between queries while somebody waits for the state */
-#define MAY_COME_MS 2000     /* a failed start may still create the job for this long */
-#define STOP_AGAIN_MS 60000  /* time after which an ineffective stop is repeated */
-#define IDLE_EXIT_S "600"    /* time that agents stay without a run */
+/* interval of queries while a caller waits for the state */
+#define AWAITED_EVERY_MS 500
+#define MAY_COME_MS 2000    /* time for which a failed start may still create the job */
+#define STOP_AGAIN_MS 60000 /* time after which an ineffective stop is repeated */
+#define IDLE_EXIT_S "600"   /* time after which agents without a run exit, in seconds */
 
 static int64_t ms_of(double seconds)
 {
@@ -33,8 +34,9 @@ struct launcher *job_launcher(const struct job *job)
     return launcher_list_find(&job->jobs->launchers, job->launcher);
 }
 
-/* Join the job's reason and the trouble with its engine. The reason is left out unless
- * the job is stopping: it is the engine's last message, which may be old. */
+/* Join the job's reason and the trouble with its engine. With trouble, the reason is
+ * omitted unless the job is stopping: it is the engine's last message, which may be
+ * old. */
 static void put_reason(const struct job *job, char *out)
 {
     const char *reason = job->trouble[0] && job->state != JOB_STOPPING ? "" : job->reason;
@@ -102,7 +104,7 @@ void job_free(struct job *job)
     free(job);
 }
 
-/* ---- Its document ---- */
+/* ---- The job's document ---- */
 
 static json_t *time_json(int64_t ms)
 {
@@ -129,7 +131,8 @@ json_t *job_json(const struct job *job)
         "follow_up_until", time_json(held_ms > 0 ? clock_wall_ms() + held_ms : 0));
 }
 
-/* The job's document for the store, with members that only the server needs. */
+/* Return a write that stores the job's document, with members that only the server
+ * needs. */
 static struct store_write *job_row(const struct job *job)
 {
     json_t *doc = job_json(job);
@@ -150,8 +153,8 @@ static void job_keep(const struct job *job)
     store_submit(job->jobs->store, job_row(job), true, NULL, NULL);
 }
 
-/* The job's start may have been interrupted. Search a job without an id by its name for
- * as long as a command may take. */
+/* The start may have been interrupted. If the job has no id, search for it by name for as
+ * long as a command may take. */
 void job_restore(struct jobs *jobs, const json_t *doc)
 {
     const struct launcher *launcher;
@@ -183,9 +186,10 @@ void job_restore(struct jobs *jobs, const json_t *doc)
         snprintf(job->reason, sizeof(job->reason), "the server stopped during its start");
 }
 
-/* ---- Its state ---- */
+/* ---- The job's state ---- */
 
-/* Store the text as one line, cut after a whole character. True if it has changed. */
+/* Copy the text as one line, cut after a whole character. Return true if it has
+ * changed. */
 static bool set_words(char words[JOB_WORDS_MAX], const char *text)
 {
     char cut[JOB_WORDS_MAX];
@@ -212,7 +216,8 @@ static void tell(struct job *job, bool is_failure)
         job_keep(job);
 }
 
-/* Enter a state. reason may be the job's own. A change is logged and stored. */
+/* Enter a state. reason may point to the job's own member. A change is logged and
+ * stored. */
 static void enter(struct job *job, enum job_state state, const char *reason)
 {
     bool is_news = set_words(job->reason, reason), is_failure = false;
@@ -233,14 +238,15 @@ static void enter(struct job *job, enum job_state state, const char *reason)
         tell(job, is_failure);
 }
 
-/* Note that the job's state cannot be queried now. */
+/* Record that the job's state cannot be queried at the moment. */
 static void be_unknown(struct job *job, const char *trouble)
 {
     if (set_words(job->trouble, trouble))
         tell(job, true);
 }
 
-/* "the command ended with status 1: no such partition", after `what`. */
+/* Write `what` and the error, such as "the command ended with status 1: no such
+ * partition". */
 static void put_fault(char out[JOB_WORDS_MAX], const char *what,
                       const struct engine_answer *answer)
 {
@@ -252,7 +258,8 @@ static void put_fault(char out[JOB_WORDS_MAX], const char *what,
 
 /* ---- The engine's answers ---- */
 
-/* An id is one word of printable characters, fit for command lines and sentences. */
+/* True if the text is a valid id: one word of printable characters, which command lines
+ * and sentences can contain. */
 static bool is_id(const char *id, size_t len)
 {
     for (size_t i = 0; i < len; i++)
@@ -261,7 +268,7 @@ static bool is_id(const char *id, size_t len)
     return len > 0 && len < sizeof(((struct job *)0)->engine_id);
 }
 
-/* Another live job of the same launcher with this engine id. */
+/* Return another live job of the same launcher that has this engine id. */
 static const struct job *find_owner(const struct job *job, const char *id, size_t len)
 {
     const struct job *other;
@@ -285,8 +292,8 @@ static int name_it(struct job *job, const char *id, size_t len, char why[JOB_WOR
     }
     if (owner) {
         snprintf(why, JOB_WORDS_MAX,
-                 "the engine returned the id %.*s, which job %s already has", (int)len,
-                 id, owner->id);
+                 "the engine returned the id %.*s, which already belongs to job %s",
+                 (int)len, id, owner->id);
         return -1;
     }
     memcpy(job->engine_id, id, len);
@@ -297,8 +304,8 @@ static int name_it(struct job *job, const char *id, size_t len, char why[JOB_WOR
     return 0;
 }
 
-/* The start returned no id, but the engine may have created the job, or may do so soon.
- * Search it by name, for as long again as the start took. */
+/* Handle a start that returned no id. The engine may have created the job, or may do so
+ * soon. Search for it by name, for as long again as the start took. */
 static void be_unnamed(struct job *job, const struct launcher *launcher, const char *why,
                        bool may_come)
 {
@@ -344,12 +351,12 @@ static bool is_gone(const struct engine_answer *answer)
     return launcher_finds(answer->launcher->gone, answer->complaint, NULL, NULL);
 }
 
-/* A failed query does not mean that the job has ended. A stopping job keeps the reason of
- * its stop, whatever the engine reports. */
+/* Handle the answer to a status query. A failed query does not mean that the job has
+ * ended. A stopping job keeps the reason of its stop, whatever the engine reports. */
 static void on_status(struct job *job, const struct engine_answer *answer)
 {
     bool is_stopping = job->state == JOB_STOPPING;
-    char why[JOB_WORDS_MAX] = "the engine no longer knows it";
+    char why[JOB_WORDS_MAX] = "the engine no longer knows the job";
     int state = JOB_ENDED;
 
     if (!is_gone(answer)) {
@@ -370,7 +377,7 @@ static void on_status(struct job *job, const struct engine_answer *answer)
     enter(job, (enum job_state)state, is_stopping ? job->reason : why);
 }
 
-/* True if another line begins with an id other than the first. */
+/* True if a later line begins with another id than the first line. */
 static bool has_others(const char *text, size_t len)
 {
     for (const char *at = text; *at; at += strspn(at, "\n")) {
@@ -381,7 +388,8 @@ static bool has_others(const char *text, size_t len)
     return false;
 }
 
-/* If several jobs have this name, adopt none of them and stop none. */
+/* Handle the answer to a search by name. If several jobs have the name, adopt none of
+ * them and stop none. */
 static void on_found(struct job *job, const struct engine_answer *answer)
 {
     size_t len = strcspn(answer->text, " \t\n");
@@ -426,8 +434,8 @@ static void (*const handlers[])(struct job *, const struct engine_answer *) = {
     [LAUNCHER_FIND] = on_found,
 };
 
-/* The next command is due at once after a start, after a new id, and for a job that must
- * still be stopped; otherwise after every_s. */
+/* Handle a command's answer. The next command is due at once after a start, after a new
+ * id, and for a job that must still be stopped; otherwise it is due after every_s. */
 static void on_answer(void *arg, const struct engine_answer *answer)
 {
     struct job *job = arg;
@@ -464,8 +472,8 @@ static json_t *values_of(const struct job *job, const struct launcher *launcher)
     return values;
 }
 
-/* Stop commands are repeated until the engine accepts one, with queries in between,
- * because the job may have ended. */
+/* Return the job's next command. Stop commands are repeated until the engine accepts one.
+ * Queries run in between, because the job may have ended. */
 enum launcher_command job_next_command(const struct job *job)
 {
     if (!job->engine_id[0])
@@ -547,8 +555,8 @@ static void on_stored(void *arg, const struct error *err,
     }
 }
 
-/* Store the job before its start: after a restart, the server must know every job that
- * may exist. */
+/* Store the job before it is started: after a restart, the server must know every job
+ * that may exist. */
 static void store_first(struct job *job)
 {
     struct error err;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job.h - one job of an engine: its state, and the commands that start, query and stop
- * it. Private to server/launch. Times in `_ms` are wall-clock times, for people and for
- * later servers; those in `_at` are the loop's (uv_now), for due times. */
+/* job.h - manages one job of an engine: its state, and the commands that start, query and
+ * stop the job. Private to server/launch. Members ending in `_ms` are wall-clock times,
+ * for people and for later servers. Members ending in `_at` are times of the loop
+ * (uv_now), for deadlines. */
 #ifndef RINGBENCH_SERVER_LAUNCH_JOB_H
 #define RINGBENCH_SERVER_LAUNCH_JOB_H
 
@@ -37,7 +38,7 @@ enum job_phase {
 
 struct job {
     TAILQ_ENTRY(job) entry;
-    UT_hash_handle hh; /* by its id */
+    UT_hash_handle hh; /* hash handle; the key is the id */
     struct jobs *jobs; /* NULL: closed while the job was being stored */
     char id[ID_RUN_LENGTH + 1];
     char group[sizeof(JOB_GROUP_PREFIX) + ID_RUN_LENGTH]; /* the prefix and the id */
@@ -48,23 +49,25 @@ struct job {
     /* users who may stop it if its launcher was removed; NULL: every operator */
     json_t *who;
     long nodes;
-    char token[JOB_TOKEN_SIZE];  /* of its agents; "" if the server has no tokens */
+    /* token of the job's agents; "" if the server has no tokens */
+    char token[JOB_TOKEN_SIZE];
     char *files;                 /* path of its files without suffix; NULL: none */
     char output[JOB_OUTPUT_MAX]; /* the end of an ended job's output */
     char engine_id[128];         /* "" until known */
     enum job_phase phase;
     enum job_state state;
     char reason[JOB_WORDS_MAX];  /* the engine's message, or why it is stopped */
-    char trouble[JOB_WORDS_MAX]; /* why the engine cannot be queried; "": it can */
+    char trouble[JOB_WORDS_MAX]; /* why the engine cannot be queried; "" if it can */
     int64_t created_ms, started_ms, ended_ms;
     int64_t started_at;        /* started_ms in the loop's time */
     int64_t begun_at;          /* when the latest command began */
-    int64_t may_come_until_at; /* until then, its start may still create the job */
+    int64_t may_come_until_at; /* time until which the start may still create the job */
     int64_t stopped_at;        /* when the engine accepted a stop; 0: not yet */
-    int64_t held_until_at;     /* kept until then for a follow-up of its run */
-    int64_t awaited_until_at;  /* until then, somebody waits for its state */
-    int64_t due_at;            /* when the next command is due */
-    bool is_needed;            /* marked by a run since the last jobs_release */
+    int64_t
+        held_until_at; /* time until which the job is kept for a follow-up of its run */
+    int64_t awaited_until_at; /* time until which a caller waits for the job's state */
+    int64_t due_at;           /* when the next command is due */
+    bool is_needed;           /* marked by a run since the last jobs_release */
     struct engine_call *call;
     enum launcher_command command; /* the current command, or the last one */
 };
@@ -106,8 +109,8 @@ static inline bool job_is_over(const struct job *job)
 struct job *job_create(struct jobs *jobs, const char *id, const char *launcher,
                        const char *run, json_t *args);
 
-/* Append a stored job. Its start may have been interrupted: without an id, it is searched
- * by name for as long as a command may take. */
+/* Append a stored job. Its start may have been interrupted: if the job has no id, it is
+ * searched by name for as long as a command may take. */
 void job_restore(struct jobs *jobs, const json_t *doc);
 
 /* Remove the job from the list. */
@@ -116,22 +119,22 @@ void job_take_out(struct job *job);
 /* Free a job that is not in the list. */
 void job_free(struct job *job);
 
-/* NULL if the launcher has been removed. */
+/* Return the job's launcher; NULL if it was removed. */
 struct launcher *job_launcher(const struct job *job);
 
 /* Write "job 12 of slurm is pending: ..."; out has JOB_TEXT_MAX bytes. */
 void job_sentence(const struct job *job, char *out);
 
-/* The job's document for the API. A new reference. */
+/* Return the job's document for the API, a new reference. */
 json_t *job_json(const struct job *job);
 
 /* ---- A job's life cycle ---- */
 
-/* Do the work that is due, except commands: handle a removed launcher and the end of the
- * job's hours, and start the job when the launcher has room. */
+/* Do the work that is due, except commands. Handle a removed launcher and the job's time
+ * limit, and start the job when the launcher can run another one. */
 void job_tick(struct job *job);
 
-/* Whether a command is due, which command is next, and its execution. */
+/* Query if a command is due, return the next command, and run it. */
 bool job_is_due(const struct job *job);
 enum launcher_command job_next_command(const struct job *job);
 void job_call(struct job *job, enum launcher_command command);
@@ -140,8 +143,8 @@ void job_call(struct job *job, enum launcher_command command);
  * one. */
 bool job_has_turn(const struct job *job);
 
-/* All nodes of the job have registered: it is running, whatever the engine reported
- * last. */
+/* Set the job to running, whatever the engine reported last: all its nodes have
+ * registered. */
 void job_run(struct job *job);
 
 /* Stop the job. A second call repeats the stop at once, or gives the job up if the engine

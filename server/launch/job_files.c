@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_files.c - the files that a job shares with its nodes */
+/* job_files.c - manages the files that a job shares with its nodes */
 #include "server/launch/job_files.h"
 
 #include <errno.h>
@@ -32,7 +32,7 @@ static const char *content_of(const struct job *job, enum job_file file)
     return file == CA_FILE ? job->jobs->certificate : NULL;
 }
 
-/* To be freed. NULL: the job has no such file. */
+/* Return the path of a file, which the caller frees; NULL if the job has no such file. */
 static char *path_of(const struct job *job, enum job_file file)
 {
     char *path = NULL;
@@ -49,7 +49,8 @@ static int write_file(const char *path, const char *content, struct error *err)
     FILE *file;
     int fd;
 
-    unlink(path); /* may be left by a server that was killed before it stored the job */
+    /* a server that was killed before it stored the job may have left the file */
+    unlink(path);
     fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     file = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (!file || fprintf(file, "%s\n", content) < 0 || fclose(file))
@@ -57,8 +58,8 @@ static int write_file(const char *path, const char *content, struct error *err)
     return 0;
 }
 
-/* Output goes to a file only if the launcher has a directory that nodes can reach. The
- * token consists of two UUIDs with 122 random bits each. */
+/* Output is written to a file only if the launcher has a directory that nodes can reach.
+ * The token consists of two UUIDs with 122 random bits each. */
 int job_files_write(struct job *job, const char *dir, struct error *err)
 {
     const struct jobs *jobs = job->jobs;

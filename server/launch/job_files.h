@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_files.h - the files that a job shares with its nodes: the token of its agents, the
- * server's certificate and the job's output. Private to server/launch. */
+/* job_files.h - manages the files that a job shares with its nodes: the token of the
+ * job's agents, the server's certificate and the job's output. Private to
+ * server/launch. */
 #ifndef RINGBENCH_SERVER_LAUNCH_JOB_FILES_H
 #define RINGBENCH_SERVER_LAUNCH_JOB_FILES_H
 
@@ -9,7 +10,7 @@
 #include "common/base/error.h"
 #include "server/launch/job.h"
 
-/* Generate the token and write the files. dir: the launcher's, or NULL. */
+/* Generate the token and write the files. dir: the launcher's directory, or NULL. */
 int job_files_write(struct job *job, const char *dir, struct error *err);
 
 /* Rewrite the certificate after a change: agents that start later must trust the new

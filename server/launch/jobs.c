@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* jobs.c - the list of jobs requested from engines, the order of their commands, and
- * requests of runs and clients */
+/* jobs.c - manages the list of jobs requested from engines, the order of their commands,
+ * and requests of runs and clients */
 #include "server/launch/jobs.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "server/store/store.h"
 
 #define TICK_MS 50
-#define FOLLOW_UP_MS 120000 /* how long a job waits for a follow-up of its run */
+#define FOLLOW_UP_MS 120000 /* time for which a job waits for a follow-up of its run */
 #define AWAITED_MS 2000     /* how long a job's state is awaited after jobs_ask */
 
 static struct job *find_id(const struct jobs *jobs, const char *id)
@@ -174,7 +174,7 @@ void jobs_close(struct jobs *jobs)
     uv_close((uv_handle_t *)&jobs->timer, on_timer_closed);
 }
 
-/* ---- What runs need ---- */
+/* ---- Requests of runs ---- */
 
 long jobs_nodes(const struct run_spec *spec)
 {
@@ -207,7 +207,8 @@ void jobs_check(const struct jobs *jobs, const struct run_spec *spec,
                      jobs_nodes(spec), launcher->most_nodes, launcher->name);
 }
 
-/* may: users' names; NULL: every operator. */
+/* Check if user `who` may use the launcher. may: names of allowed users; NULL: every
+ * operator. */
 static int allow(const json_t *may, const char *launcher, const char *who,
                  struct error *err)
 {
@@ -238,7 +239,7 @@ int jobs_allow(const struct jobs *jobs, const char *launcher, const char *who,
     return allow(of ? of->who : NULL, launcher, who, err);
 }
 
-/* Hold the job of the preceding run, because the follow-up is not stored yet. */
+/* Keep the job of the preceding run, because the follow-up is not stored yet. */
 void jobs_assign(struct jobs *jobs, struct run_spec *spec, const char *group)
 {
     char own[sizeof(JOB_GROUP_PREFIX) + ID_RUN_LENGTH] = JOB_GROUP_PREFIX;
@@ -328,7 +329,8 @@ void jobs_mark(struct jobs *jobs, const char *group)
         job->is_needed = true;
 }
 
-/* Forget the jobs that ended first. The store drops them when it stores the next job. */
+/* Free the `n` jobs that ended first. The store deletes them when it stores the next
+ * job. */
 static void forget_oldest(struct jobs *jobs, size_t n)
 {
     while (n-- > 0) {
@@ -374,7 +376,7 @@ bool jobs_ask(struct jobs *jobs, const char *group, char *text)
     return true;
 }
 
-/* Compares in constant time for each job. */
+/* The comparison takes constant time for each job. */
 const char *jobs_token_group(const struct jobs *jobs, const char *token)
 {
     const struct job *job;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* jobs.h - the jobs that this server requested from engines
- * (docs/reference/launchers.md). Each provides nodes for a run and its follow-ups; it is
+/* jobs.h - manages the jobs that this server requested from engines
+ * (docs/reference/launchers.md). A job provides nodes for a run and its follow-ups. It is
  * started, queried, and stopped when no run needs it. Used on the loop's thread only. A
  * job is stored before it is started, so that a restarted server knows it. */
 #ifndef RINGBENCH_SERVER_LAUNCH_JOBS_H
@@ -40,14 +40,15 @@ void jobs_set_server(struct jobs *jobs, const char *url);
  * NULL: none. */
 void jobs_set_certificate(struct jobs *jobs, const char *pem);
 
-/* Read the launchers again. On -1 with the reason, the previous ones stay. */
+/* Read the launchers again. On failure return -1 with the reason and keep the previous
+ * launchers. */
 int jobs_reload(struct jobs *jobs, struct error *err);
 
 /* Leave the jobs running for the next server. Frees `jobs` on the loop; the store must
  * still be open then. */
 void jobs_close(struct jobs *jobs);
 
-/* Add problems with the spec's `launch`; none if it has no `launch`. */
+/* Add the problems of the spec's `launch`, if it contains one. */
 void jobs_check(const struct jobs *jobs, const struct run_spec *spec,
                 struct problems *problems);
 
@@ -69,11 +70,11 @@ bool jobs_has(const struct jobs *jobs, const char *group);
 enum job_state jobs_need(struct jobs *jobs, const struct run_spec *spec, const char *run,
                          char *text);
 
-/* All nodes of the group's job have registered: the job is running, even if the engine
- * has not reported it yet. */
+/* Set the group's job to running, even if the engine has not reported it yet: all its
+ * nodes have registered. */
 void jobs_registered(struct jobs *jobs, const char *group);
 
-/* The number of nodes that the run's job is started with. */
+/* Return the number of nodes with which the run's job is started. */
 long jobs_nodes(const struct run_spec *spec);
 
 /* Keep the job of an ended run for two minutes, because a follow-up would have to use the
@@ -91,8 +92,8 @@ void jobs_release(struct jobs *jobs);
  * Otherwise *text (JOB_TEXT_MAX bytes) is the sentence of an ended job, or "". */
 bool jobs_ask(struct jobs *jobs, const char *group, char *text);
 
-/* The group that agents with this token may join, borrowed; NULL if it is no job's
- * token. */
+/* Return the group that agents with this token may join, borrowed; NULL if the token
+ * belongs to no job. */
 const char *jobs_token_group(const struct jobs *jobs, const char *token);
 
 /* Documents for the API (docs/reference/api.md); new references. jobs_get returns NULL if

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* launcher.c - launchers, which request nodes from an engine */
+/* launcher.c - reads launchers, which describe how to request nodes from an engine */
 #include "server/launch/launcher.h"
 
 #include <stdio.h>
@@ -162,7 +162,7 @@ static const struct spec_field table[] = {
 };
 static const struct spec_fields fields = FIELDS(table, "an object");
 
-/* All names that a template may contain; `job` only if has_job. */
+/* Return all names that a template may contain; `job` only if has_job. */
 static json_t *names_of(const struct launcher *launcher, bool has_job)
 {
     json_t *names = json_object(), *value;

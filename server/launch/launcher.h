@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* launcher.h - launchers, which request nodes from an engine: the parsed files of
- * launchers.d (docs/reference/launchers.md) */
+/* launcher.h - reads launchers, which describe how to request nodes from an engine, from
+ * the files of launchers.d (docs/reference/launchers.md) */
 #ifndef RINGBENCH_SERVER_LAUNCH_LAUNCHER_H
 #define RINGBENCH_SERVER_LAUNCH_LAUNCHER_H
 
@@ -13,11 +13,11 @@
 
 #define LAUNCHERS_MAX 64
 
-/* A variable in the environment of all commands, besides those of the file: the job's
- * {name}. */
+/* Name of a variable in the environment of all commands, in addition to those of the
+ * file. Its value is the job's {name}. */
 #define LAUNCHER_JOB_VARIABLE "LAUNCHED_JOB"
 
-/* The commands. FIND searches a job by its name and is optional. */
+/* A launcher's commands. FIND searches for a job by its name and is optional. */
 enum launcher_command {
     LAUNCHER_START,
     LAUNCHER_STATUS,
@@ -47,14 +47,14 @@ struct launcher {
      * the first word, the first line */
     struct safe_regex *word, *reason;
     json_t *states;             /* object: words of the engine -> names of job states */
-    json_t *who;                /* users who may use it; NULL: all */
+    json_t *who;                /* users who may use the launcher; NULL: all operators */
     long most_nodes, most_jobs; /* nodes per job; concurrent jobs */
-    double most_hours;          /* per job */
+    double most_hours;          /* maximum hours per job */
     double every_s;             /* interval of status queries */
     double command_s;           /* time limit of a command */
     /* for job.c: no further job, or command, may begin in this tick */
     bool is_full, is_busy;
-    unsigned refs; /* by its list and by running commands */
+    unsigned refs; /* number of references, by the list and by running commands */
 };
 
 extern const char *const job_state_names[]; /* by enum job_state */
@@ -63,7 +63,7 @@ extern const char *const job_state_names[]; /* by enum job_state */
 struct launcher *launcher_ref(struct launcher *launcher);
 void launcher_unref(struct launcher *launcher);
 
-/* The launcher in GET /launchers. A new object. */
+/* Return the launcher as in the answer to GET /launchers, a new object. */
 json_t *launcher_to_json(const struct launcher *launcher);
 
 struct launcher_list {
@@ -76,15 +76,15 @@ struct launcher_list {
 int launcher_list_load(struct launcher_list *list, const char *dir, struct error *err);
 void launcher_list_release(struct launcher_list *list);
 
-/* Borrowed; NULL if there is none of that name. */
+/* Return the launcher with that name, borrowed; NULL if there is none. */
 struct launcher *launcher_list_find(const struct launcher_list *list, const char *name);
 
-/* The environment of all commands, terminated by NULL, to be freed by
- * command_template_free. NULL with the reason. */
+/* Return the environment of all commands, ending with NULL. The caller frees it by
+ * command_template_free(). NULL with the reason on failure. */
 char **launcher_env(const struct launcher *launcher, json_t *values, struct error *err);
 
-/* True if the text matches the pattern (NULL: false). Unless `at` is NULL, also return
- * the place and length of its first group. */
+/* True if the text matches the pattern; false if the pattern is NULL. If `at` is not
+ * NULL, also return the position and length of the first group. */
 bool launcher_finds(const struct safe_regex *pattern, const char *text, const char **at,
                     size_t *len);
 
