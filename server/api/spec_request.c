@@ -85,7 +85,7 @@ struct run_spec *spec_request_parse(struct api *api, struct http_request *reques
     spec = spec_request_check(api, body, &problems);
     if (!spec)
         http_reply_problem(
-            request, 422, &problems, "the run cannot be accepted: %zu field%s invalid%s",
+            request, 422, &problems, "the run cannot be accepted: %zu field%s wrong%s",
             problems.count, problems.count == 1 ? " is" : "s are",
             problems_are_full(&problems) ? "; the first errors are listed" : "");
     problems_release(&problems);

@@ -434,8 +434,7 @@ int store_sql_check_owner(sqlite3 *db, const char *path, bool *is_new, struct er
     if (*is_new)
         return 0;
     if (id != APPLICATION_ID && id != EARLIER_APPLICATION_ID)
-        return error_set(err, ERROR_CONFLICT, "%s is a database of another program",
-                         path);
+        return error_set(err, ERROR_CONFLICT, "%s is another program's database", path);
     if (id != APPLICATION_ID || version != schema_version())
         return error_set(err, ERROR_UNSUPPORTED,
                          "%s was written by another version of ringbench-server, and "
