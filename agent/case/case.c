@@ -17,7 +17,7 @@
 
 #define STOP_MS 5000   /* time from SIGTERM to SIGKILL */
 #define STACKS_MS 3000 /* for printing stacks, before SIGTERM */
-/* extra time for other nodes to print stacks, because their ranks end with these ranks */
+/* extra time for other nodes to print stacks: once our ranks exit, theirs exit too */
 #define PEERS_MS 500
 #define FLUSH_MS 100      /* output waits this long for more output */
 #define START_NS 10000000 /* time for starting ranks before the loop runs again */

@@ -269,7 +269,7 @@ static void end(struct case_process *process)
 
     if (process->is_foreign)
         snprintf(fault, sizeof(fault),
-                 "%s is of another build than this agent: restart the agent",
+                 "%s comes from a different build than this agent: restart the agent",
                  process->table->program);
     else
         snprintf(fault, sizeof(fault), "its process " PROGRAM " %d %s %d",

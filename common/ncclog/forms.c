@@ -33,7 +33,8 @@ static void take_driver(struct ncclog *log, const struct pieces *pieces,
 static void take_bootstrap(struct ncclog *log, const struct pieces *pieces,
                            const char *about)
 {
-    size_t first = about ? 1 : 0; /* the first piece is a number in brackets */
+    size_t first =
+        about ? 1 : 0; /* with `about`, a number in brackets precedes the name */
 
     piece_copy(&pieces->at[first], log->bootstrap, sizeof(log->bootstrap));
     piece_copy(&pieces->at[first + 1], log->address, sizeof(log->address));

@@ -20,7 +20,7 @@ static const struct condition_field fields[CONDITION_COUNT] = {
     [CONDITION_RANKS] = {"ranks_cores", "cores", NEVER, "", "",
      "CPU time per second that the node's ranks used"},
     [CONDITION_STEAL] = {"steal_percent", "%", 1.0, "the hypervisor took ", " % of the CPU time",
-     "share of the time of the ranks' CPUs that the hypervisor gave to others while a process was ready"},
+     "steal time: share of time in which the hypervisor ran other guests on the ranks' CPUs while a process was runnable"},
     [CONDITION_INVOLUNTARY] = {"involuntary_per_s", "1/s", NEVER, "", "",
      "how often per second a rank lost its core, yields included; maximum over ranks"},
     [CONDITION_CPU_PRESSURE] = {"cpu_pressure_percent", "%", NEVER, "", "",

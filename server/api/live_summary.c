@@ -103,8 +103,8 @@ static void rest(struct live_summary *live, int64_t took_ns)
 
 /* ---- On the store's thread ---- */
 
-/* Return the combinations whose series or figures changed after event `since`, in the
- * form of a summary's answer. A new reference. */
+/* Return the combinations whose series or figures changed after event `since`, formatted
+ * as in the answer to a request for a summary. A new reference. */
 static json_t *combinations_of(const struct summary *summary, int64_t since,
                                const json_t *doc)
 {

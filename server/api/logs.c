@@ -13,8 +13,8 @@
 /* the store limits a page to 1 MiB plus one entry */
 #define LINES_BYTES_MAX ((size_t)64 << 20)
 
-/* Workers may print bytes that are not UTF-8, which JSON cannot contain. In such a text,
- * replace all non-ASCII bytes by question marks. */
+/* Workers may print bytes that are not UTF-8, which JSON cannot contain. If the text is
+ * not valid UTF-8, replace every non-ASCII byte with a question mark. */
 static json_t *log_text(const char *text, size_t len)
 {
     json_t *value = json_stringn(text, len);

@@ -24,8 +24,8 @@
 
 /* ---- Rows and figures ---- */
 
-/* Return the names in a list of GET /api/v1/collectives, such as "dtypes"; a new
- * reference. */
+/* Return the names in one list of the answer to GET /api/v1/collectives: the list with
+ * the key `list`, such as "dtypes". A new reference. */
 static json_t *names_of(const char *list)
 {
     json_t *all = collective_json(), *names = json_array(), *item;

@@ -71,8 +71,8 @@ struct launcher_list {
     size_t n;
 };
 
-/* Read DIR/NAME.json in the order of names (NULL: none). -1 with the first error: a
- * server does not start with an invalid launcher. */
+/* Load all files NAME.json of `dir`, sorted by name. A NULL `dir` loads none. Return -1
+ * on the first error, because a server does not start with an invalid launcher. */
 int launcher_list_load(struct launcher_list *list, const char *dir, struct error *err);
 void launcher_list_release(struct launcher_list *list);
 

@@ -188,7 +188,7 @@ static void refusals_append(const struct refusals *refusals, struct buf *out)
     }
 }
 
-/* The inputs and outputs of a run's choice. */
+/* Inputs and outputs of choosing the nodes of a run. */
 struct choice {
     const struct run_spec *spec;
     const struct node_registry *registry;

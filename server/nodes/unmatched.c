@@ -48,8 +48,8 @@ static void put_tally(const struct tally *tally, struct buf *out)
         buf_append_str(out, " and more");
 }
 
-/* Count the groups of live nodes (key NULL), or their values of a label. Return true if a
- * group or value equals `wanted`. */
+/* Count the live nodes for each value of the label `key`, or for each group if `key` is
+ * NULL. Return true if a value or group equals `wanted`. */
 static bool count_values(const struct node_registry *registry, const char *key,
                          const char *wanted, struct tally *tally)
 {

@@ -372,7 +372,7 @@ describe('workers of an agent', { concurrency: 6 }, () => {
     const { server, program } = await withCase(t, '#!/bin/sh\necho "c 0 "\nsleep 1000');
     server.command(startCommand('done'));
     await gone(server);
-    assert.match(JSON.stringify(server.events), /ringbench-case is of another build/);
+    assert.match(JSON.stringify(server.events), /ringbench-case comes from a different build/);
     fs.writeFileSync(program, '#!/bin/sh\nread document', { mode: 0o755 });
     server.command(startCommand('done', { number: 1 }));
     await gone(server, 2);

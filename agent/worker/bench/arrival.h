@@ -39,11 +39,11 @@ void arrivals_add(struct arrivals *arrivals, struct arrival arrival);
 /* Size in bytes of a struct arrivals that contains n records. */
 size_t arrivals_bytes(int64_t n);
 
-/* late_us[rank]: the rank's arrival minus the median rank's arrival, as the median over
- * the calls. Each arrival excludes the rank's delay in leaving the barrier after the
- * first rank of its host. With an even number of ranks, the median rank is the earlier of
- * the middle two. error_us: the uncertainty from the clock offsets. There are n >= 1
- * ranks with the same number of records, at least one. */
+/* late_us[rank]: the median over the calls of the rank's arrival minus the median rank's
+ * arrival. If a rank left the barrier later than the first rank of its host, the
+ * difference is subtracted from its arrival. With an even number of ranks, the median
+ * rank is the earlier of the middle two. error_us: the uncertainty from the clock
+ * offsets. Requires n >= 1, and the same nonzero number of records for each rank. */
 void arrivals_late_us(const struct arrivals *ranks, int n, double *late_us,
                       double *error_us);
 

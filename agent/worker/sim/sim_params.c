@@ -42,7 +42,7 @@ static const struct variable {
     {"SIM_DRIFT", NUMBER, AT(drift), 0, -0.5, 0.5,
      "relative growth of all times per night"},
     {"SIM_NIGHT", NUMBER, AT(night), 0, 0, 1e5,
-     "number of the run among those with the same SIM_SEED"},
+     "night of the run, counted from 0 among the runs with the same SIM_SEED"},
     {"SIM_SEED", NUMBER, AT(seed), -1, 0, 9007199254740992.0,
      "seed of the noise; default: the run's"},
     {"SIM_SLEEP_FRACTION", NUMBER, AT(sleep_fraction), 1, 0, 1000,
