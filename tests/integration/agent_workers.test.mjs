@@ -293,7 +293,7 @@ describe('workers of an agent', { concurrency: 6 }, () => {
       [startCommand('done', { ranks: [1, 1] }), /rank 1 twice/],
       [startCommand('done', { ranks: [9] }), /'rank' is missing or not in 0 to 3/],
       [startCommand('done', { master_port: 0 }), /'master_port' is missing/],
-      [startCommand('done', { spec: 1 }), /no spec/],
+      [startCommand('done', { spec: 1 }), /lacks a spec/],
     ];
     cases.forEach(([command], i) => server.command({ ...command, case: i }));
     server.command({ type: 'start', run: '../../etc', case: 1, attempt: 1 });

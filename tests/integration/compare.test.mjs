@@ -110,7 +110,7 @@ describe('comparisons', { concurrency: 3 }, () => {
     const id = await finished(server, sim({ sizes: [8], repeats: 4 }));
     const few = (await compare(server, `base=${id}:0&base=${id}:1&head=${id}:2&head=${id}:3`)).verdict;
     assert.equal(few.answer, 'not_enough_data');
-    assert.match(few.sentence, /\b2 and 2 .*\b3\b/);
+    assert.match(few.sentence, /base has 2 and head 2 .*\b3\b/);
 
     const ask = (query) => server.request('GET', `/api/v1/compare?${query}`);
     assertProblem(await ask(''), 422, /\bbase\b/);
