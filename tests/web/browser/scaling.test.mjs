@@ -70,7 +70,7 @@ test('a run over node counts is projected to those that are asked about', LIMIT,
   await sees(page, /^on 128 nodes all_reduce float32 .*\b4M /);
   await page.getByLabel('Project to').fill('400');
   await page.getByRole('button', { name: 'Project', exact: true }).click();
-  await sees(page, /400 nodes .*\b8 .*\b50 \(simulated\)$/);
+  await sees(page, /400 nodes .*\b8 .*\b50 nodes \(simulated\)$/);
   assert.deepEqual(
     (await axe(page)).map((violation) => violation.id),
     [],
