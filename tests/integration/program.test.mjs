@@ -277,7 +277,7 @@ describe('programs', { concurrency: 6 }, () => {
       ],
     );
     assert.match(said[0].text, /\bslow: .*\b50000\b/);
-    assert.match(said[1].text, /^40 lines/);
+    assert.match(said[1].text, /^skipped 40 lines/);
   });
 
   test('a program is stopped at its time limit and when it stalls', limit, async (t) => {
