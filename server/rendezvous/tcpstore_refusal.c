@@ -73,6 +73,6 @@ void tcpstore_refusal_log_end(const struct tcpstore_refusal_log *log)
 {
     for (int kind = 0; kind < TCPSTORE_REFUSALS; kind++)
         if (log->kinds[kind].unlogged)
-            log_warn("rendezvous %s: %u further clients refused: %s", log->store_name,
+            log_warn("rendezvous %s: %u more refused: %s", log->store_name,
                      log->kinds[kind].unlogged, refusals[kind].sentence);
 }
