@@ -156,8 +156,7 @@ static void check_request(struct api *api, const struct watch_request *watch,
     problems_release(&in_spec);
 }
 
-/* Return the body with all defaults added. If the body is invalid, answer with 422 and
- * return NULL. */
+/* Return the body with all defaults, or NULL after an answer with 422. */
 static json_t *read_request(struct api *api, struct http_request *request, json_t *body)
 {
     struct watch_request watch = {0};

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* actions.c - decides which nodes are suspects, selects the hooks to run for them, and
- * records the hooks' results */
+/* actions.c - decides which nodes are suspects, and selects and records hooks */
 #include "server/watches/actions.h"
 
 #include <string.h>
@@ -170,9 +169,8 @@ static void set_held(const struct actions *on, const char *node, const char *hoo
         json_object_del(held, hook);
 }
 
-/* Remove the oldest action from a full list. Actions that did not run are removed first,
- * because has_run_often() counts the actions that ran. No action is removed before its
- * command has ended. */
+/* Remove the oldest ended action from a full list. Actions that did not run go first,
+ * because has_run_often() counts the others. */
 static void make_room(json_t *list)
 {
     size_t oldest = 0, idle = 0;

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* actions.h - decides which nodes are suspects, selects the hooks to run for them, and
- * records the hooks' results. The functions work only on the documents of a watch
- * (sweep.h) and of nodes.
+/* actions.h - decides which nodes are suspects, and selects and records hooks. The
+ * functions work only on the documents of a watch (sweep.h) and of nodes.
  *
  * The stored document of a node is
- * {"node", "results": of the latest runs that judged the node, newest first,
- * [{"run","named"}],
- *  "identity": of the node's machine when a run named the node, "changed": another
- *  machine has the name,
- *  "held"}, and for a suspect also "since", "watch", "run", "sentence".
+ * {"node", "results": [{"run","named"}] of the runs that judged it, newest first,
+ *  "identity": of its machine when a run named it, "changed": another machine has the
+ *  name, "held"}, and for a suspect also "since", "watch", "run", "sentence".
  *  docs/reference/api.md describes a suspect's members.
  *
  * "actions" of a watch contains the latest actions, newest first:
@@ -31,8 +28,7 @@
 #define STANDING_RUNS 10
 #define STANDING_NAMED 2
 
-/* Return the node's document from an object by node names, borrowed. A missing document
- * is added. */
+/* Return the node's document, borrowed. A missing document is added. */
 json_t *standing_of(json_t *standings, const char *node);
 
 bool standing_is_suspect(const json_t *node);
@@ -53,8 +49,7 @@ bool standing_take(json_t *node, const char *watch, const char *run, const char 
 /* Delete the results of runs, so that the node is no longer a suspect. */
 void standing_clear(json_t *node);
 
-/* Return true if the document may be deleted: no result names the node, and no hook is
- * applied to it. */
+/* Return true if no result names the node and no hook is applied to it. */
 bool standing_is_clean(const json_t *node);
 
 /* ---- Actions ---- */
@@ -65,8 +60,7 @@ struct action_event {
     const char *event;
     json_t *nodes; /* names, borrowed */
     const char *run, *sentence;
-    /* the event was reported before: run only lasting and undoing hooks that failed */
-    bool is_again;
+    bool is_again; /* reported before: run only lasting and undoing hooks that failed */
 };
 
 /* The data that the functions below use; all borrowed. */

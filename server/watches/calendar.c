@@ -11,8 +11,7 @@
 #define PERIOD_LEAST_MS 5000
 #define PERIOD_MOST_MS (366 * CALENDAR_DAY_MS)
 
-/* Return the period in milliseconds; -1 if the text is not a period from 5 s to 366
- * days. */
+/* Return the period in ms; -1 if the text is not a period from 5 s to 366 days. */
 static int64_t parse_period(const char *text)
 {
     static const char units[] = "smhd";

@@ -37,8 +37,7 @@ bool calendar_is_open(const struct calendar *calendar, int64_t now_ms);
  * window's next opening. */
 int64_t calendar_next(const struct calendar *calendar, int64_t after_ms);
 
-/* Return the number of due times after `after_ms` and up to `until_ms`, at most
- * CALENDAR_COUNT_MAX. */
+/* Return the number of due times in (after_ms, until_ms], at most CALENDAR_COUNT_MAX. */
 size_t calendar_count(const struct calendar *calendar, int64_t after_ms,
                       int64_t until_ms);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hook.h - reads hooks from the files of hooks.d and runs their commands when a watch
- * reports an event (docs/reference/watches.md, "Hooks"). Used on the loop's thread
- * only. */
+ * reports an event (docs/reference/watches.md, "Hooks"). On the loop's thread only. */
 #ifndef RINGBENCH_SERVER_WATCHES_HOOK_H
 #define RINGBENCH_SERVER_WATCHES_HOOK_H
 
@@ -22,8 +21,7 @@ struct hook {
     json_t *argv;      /* array of templates */
     char *undoes;      /* the hook whose effect on a node this hook ends, or NULL */
     long per_hour;     /* maximum number of commands per watch and hour */
-    long
-        most_nodes; /* maximum number of nodes that have the hook's effect; 0: no limit */
+    long most_nodes;   /* maximum number of nodes with the hook's effect; 0: no limit */
     double command_s;
     bool is_per_node; /* argv contains {node}: the command runs once for each node */
     bool is_lasting;  /* the effect on a node lasts until it is undone */
@@ -50,8 +48,7 @@ struct hook_runner {
     char *url;       /* URL of this server, or NULL */
     hook_ended *ended;
     void *arg;
-    struct engine_calls
-        calls; /* running commands; the caller calls engine_calls_tick() */
+    struct engine_calls calls; /* the caller calls engine_calls_tick() */
     LIST_HEAD(, hook_call) running;
 };
 

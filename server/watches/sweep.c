@@ -14,8 +14,7 @@
 
 static const char waiting[] = "waiting", measuring[] = "measuring", over[] = "over";
 
-/* The answers of batches in order of precedence: the first that occurs is the answer of
- * the sweep. */
+/* The answers of batches, in order of precedence for the answer of the sweep. */
 static const struct {
     enum verdict_answer answer;
     enum message_id message;
@@ -179,8 +178,7 @@ static void set_result(json_t *batch, enum verdict_answer answer, const char *se
     set_state(batch, state);
 }
 
-/* True if the batch keeps a slow run's answer, because the follow-up is due or
- * running. */
+/* True if the batch keeps a slow run's answer until its follow-up has ended. */
 static bool is_slow(const json_t *batch)
 {
     return verdict_says(batch, VERDICT_FAIL);
@@ -193,8 +191,7 @@ void sweep_give_up(json_t *batch, const char *why)
 
 /* ---- The specs of runs ---- */
 
-/* Return the spec that measures pairs of the nodes of a run that has ended, a new object,
- * or NULL if the run has no follow-up. */
+/* Return the spec of an ended run's pairs, a new object; NULL without a follow-up. */
 static json_t *spec_of_pairs(const json_t *run)
 {
     json_t *found = follow_up_of(run), *spec = json_object_get(found, "spec");
@@ -280,9 +277,8 @@ static const json_t *baseline_check(const json_t *run)
                      "check", "baseline");
 }
 
-/* Return the level of a run over all nodes of a batch, and the interval in which it
- * counts as unchanged (null after too few runs). The level is that of the largest
- * messages' band. A new object; NULL if the run has no level. */
+/* Return the level of a run over all nodes in the band of the largest messages, and the
+ * interval in which it counts as unchanged (null after too few runs). New, or NULL. */
 static json_t *level_of(const json_t *run)
 {
     const json_t *check = baseline_check(run), *again = json_object_get(check, "again");
@@ -305,8 +301,7 @@ static json_t *level_of(const json_t *run)
                      json_object_get(headline, "busbw_gbs"), "low", "high");
 }
 
-/* Set the batch's nodes to those of its run. A launcher's nodes become known only with
- * the run. A follow-up gets other nodes if the job has ended. */
+/* Set the batch's nodes to those of its run, because a launcher chooses them anew. */
 static void take_nodes(json_t *batch, const json_t *run)
 {
     const json_t *nodes = json_object_get(run, "nodes");
@@ -348,8 +343,7 @@ static void note_nodes(json_t *watch, const json_t *run, enum verdict_answer ans
     json_decref(level);
 }
 
-/* Return the first run of a lasting slowdown of a figure, in which no single run was
- * outside the range of earlier runs. Borrowed, or NULL. */
+/* Return the first run of a lasting slowdown without a slow run. Borrowed, or NULL. */
 static json_t *lasting_of(const json_t *check)
 {
     json_t *changes = json_object_get(json_object_get(check, "lasting"), "changes");
@@ -477,8 +471,7 @@ bool sweep_is_over(const json_t *watch)
     return true;
 }
 
-/* Return the first batch whose answer is the sweep's answer. answer: set to the index in
- * `answers`. */
+/* Return the first batch with the sweep's answer. answer: set to its index. */
 static const json_t *leading_batch(const json_t *batches, size_t *answer)
 {
     json_t *batch;
@@ -606,8 +599,7 @@ static json_t *show_nodes(const json_t *watch, const json_t *names, const json_t
     return out;
 }
 
-/* Return how many nodes were measured in the last period, or in the last day if the
- * period is shorter. */
+/* Return how many nodes were measured in the last period, at least in the last day. */
 static json_t *show_coverage(const json_t *watch, const json_t *names,
                              const json_t *stale, int64_t period_ms, int64_t now_ms)
 {

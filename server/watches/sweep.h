@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sweep.h - manages a sweep: one round of measurements of a watch over its nodes. The
- * functions work only on the watch's document and on times and runs that the caller
- * passes.
+/* sweep.h - manages a sweep: one round of measurements of a watch over its nodes. Works
+ * only on the watch's document and on times and runs that the caller passes.
  *
  * A group of nodes is measured together, and its run is compared with earlier runs. The
  * run's gate measures a slower run again (analysis/gate.h). If the repeated run is slower
@@ -66,14 +65,12 @@ struct sweep_result {
     enum verdict_answer answer; /* PASS, FAIL, NOT_EVALUATED, NONE, SLOW_NODE, ... */
     const char *sentence;       /* the answer's reason; borrowed from the run */
     json_t *nodes;              /* names of the run's nodes; borrowed */
-    json_t *named; /* nodes that the pairs' verdict names; borrowed, or NULL */
-    /* the run judged single nodes: those that it did not name have passed */
-    bool has_judged;
+    json_t *named;   /* nodes that the pairs' verdict names; borrowed, or NULL */
+    bool has_judged; /* the run judged single nodes: those not named have passed */
 };
 
-/* Read the document of the current run, which has ended. This ends the batch unless the
- * run yielded or gets a follow-up. Returns true if the batch has ended and was slow or
- * failed. */
+/* Read the document of the ended run. This ends the batch unless the run yielded or gets
+ * a follow-up. Returns true if the batch has ended and was slow or failed. */
 bool sweep_take_end(json_t *watch, const json_t *run, int64_t now_ms,
                     struct sweep_result *result);
 
@@ -94,9 +91,8 @@ const json_t *sweep_close(json_t *watch, int64_t now_ms);
 json_t *sweep_take_stale(json_t *watch, const json_t *names, int64_t period_ms,
                          int64_t now_ms);
 
-/* Return the watch as docs/reference/api.md describes it, a new object. names: the nodes
- * that the watch selects now (taken). has_nodes: false omits data of single nodes, as in
- * lists. */
+/* Return the watch as docs/reference/api.md describes it, a new object. names: its nodes
+ * now (taken). has_nodes: false omits data of single nodes, as in lists. */
 json_t *sweep_show(json_t *watch, json_t *names, int64_t period_ms, int64_t now_ms,
                    bool has_nodes);
 

@@ -112,8 +112,7 @@ static bool is_selected(const struct node *node, const json_t *wanted)
            node_has_labels(node, json_object_get(wanted, "labels"));
 }
 
-/* Return the names of the nodes that the spec selects now, a new array. It is empty if a
- * launcher supplies the nodes. */
+/* Return the nodes that the spec selects now, a new array; none with a launcher. */
 static json_t *nodes_of(const struct watch *watch)
 {
     const struct node_registry *registry = scheduler_nodes(watch->watches->scheduler);
@@ -140,8 +139,7 @@ static struct watch *find(const struct watches *watches, const char *id)
     return NULL;
 }
 
-/* Store the documents of the nodes, and delete documents without content
- * (standing_is_clean). */
+/* Store the documents of the nodes, and delete clean ones (standing_is_clean). */
 static void put_nodes(struct watches *watches, const json_t *names,
                       struct store_write *write)
 {

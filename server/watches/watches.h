@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* watches.h - runs specs periodically to find nodes that became slow
- * (docs/reference/watches.md). Used on the loop's thread only. A run and the row of its
- * watch are stored together, so a restarted server continues where the previous one
- * stopped. */
+ * (docs/reference/watches.md). On the loop's thread only. A run and the row of its watch
+ * are stored together, so a restarted server continues where the previous one stopped. */
 #ifndef RINGBENCH_SERVER_WATCHES_WATCHES_H
 #define RINGBENCH_SERVER_WATCHES_WATCHES_H
 
@@ -25,7 +24,6 @@ struct watches *watches_create(uv_loop_t *loop, struct store *store,
                                struct scheduler *scheduler, struct jobs *jobs,
                                const char *hooks, struct error *err);
 
-/* Return the hooks (hook.h), borrowed. */
 struct hook_runner *watches_hooks(struct watches *watches);
 
 /* Stop the timer. Free the watches after the store has closed. */
