@@ -11,7 +11,7 @@ foreach(folder agent bench client cmake common deploy examples scripts server te
 endforeach()
 file(GLOB_RECURSE files RELATIVE ${SOURCE} ${patterns})
 foreach(file IN LISTS files)
-    if(file MATCHES "node_modules/|^tests/(data|fuzz/corpus|unit/golden|vectors/import)/|\\.png$")
+    if(file MATCHES "node_modules/|^build/|^tests/(data|fuzz/corpus|unit/golden|vectors/import)/|\\.png$")
         continue()
     endif()
     file(STRINGS ${SOURCE}/${file} lines LIMIT_COUNT 2 LIMIT_INPUT 4096)
