@@ -23,8 +23,8 @@ struct sender {
     struct http_request *request;
     int64_t lines; /* stored events in the request */
     uint64_t last; /* sequence number of the last event in the request */
-    int64_t
-        max_lines; /* halved when the server refuses a batch, to find the refused event */
+    /* halved when the server refuses a batch, to find the refused event */
+    int64_t max_lines;
     uv_timer_t timer;
     bool is_backing_off;
     struct backoff backoff;

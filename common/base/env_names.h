@@ -11,8 +11,8 @@ struct env_library {
     const char *prefix;
     const char *harmless; /* harmless names without the prefix; NULL: all names with the
                              prefix are harmless */
-    const char
-        *parts; /* UCX's transports; the names of their settings consist of two parts */
+    /* UCX's transports; the names of their settings consist of two parts */
+    const char *parts;
     const char *settings; /* settings that are harmless for each of the parts */
     bool is_complete; /* true if a run may set no other variables with this prefix, even
                          with consent */

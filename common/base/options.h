@@ -30,8 +30,8 @@ struct option {
     enum option_type type;
     size_t offset;        /* offset of the member in the config struct */
     const char *fallback; /* default value as text; NULL: none */
-    const char
-        *argument; /* name of the value in the help, such as "DIR"; NULL for flags */
+    /* name of the value in the help, such as "DIR"; NULL for flags */
+    const char *argument;
     const char *help;
     long min, max; /* limits of an OPTION_INT */
 };

@@ -122,8 +122,7 @@ int redop_lookup(const char *name)
     return -1;
 }
 
-/* Round elements down to a multiple of 16 bytes, as nccl-tests aligns the parts of ranks.
- * */
+/* Round elements down to a multiple of 16 bytes, as nccl-tests aligns parts. */
 static size_t align_count(size_t count, size_t element)
 {
     size_t step = 16 / element;

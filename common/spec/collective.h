@@ -100,8 +100,8 @@ struct collective_layout {
     size_t send_count; /* elements of the send buffer */
     size_t recv_count; /* elements of the receive buffer */
     size_t size_bytes; /* max(send, recv) in bytes: the "size" column */
-    size_t
-        moved_bytes; /* bytes for the algorithm bandwidth; usually equal to size_bytes */
+    /* bytes for the algorithm bandwidth; usually equal to size_bytes */
+    size_t moved_bytes;
     /* In place, both sides share one buffer of max(send, recv). Rank r's parts begin at r
      * times these offsets, in elements. */
     size_t send_inplace_offset;

@@ -43,8 +43,7 @@ json_t *run_matrix_env(const struct run_spec *spec, size_t i);
 const char *run_matrix_unread(const struct run_spec *spec, const char *backend, char *out,
                               size_t size);
 
-/* Format a case's variables as " (NCCL_ALGO=Ring, NCCL_PROTO unset)", or "" without any.
- * */
+/* Format a case's variables as " (NCCL_ALGO=Ring, NCCL_PROTO unset)", or "". */
 const char *run_matrix_env_text(json_t *env, char *out, size_t size);
 
 /* Format the difference between a case (its document or event) and the run's others: its

@@ -5,8 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Minimum number of levels between two changes. Earlier levels already show the scatter.
- * */
+/* Minimum number of levels between two changes. Earlier ones already show the scatter. */
 #define BETWEEN_MIN 2
 
 struct search {

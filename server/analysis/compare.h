@@ -112,8 +112,8 @@ struct compare {
     size_t base_runs, head_runs, history; /* when comparing by run: number of runs */
     bool is_paired, by_run;
     double margin;
-    struct compare_band
-        *bands; /* in the order of base's first case, by series and size */
+    /* in the order of base's first case, by series and size */
+    struct compare_band *bands;
     size_t n_bands, bands_capacity;
     struct compare_size *sizes; /* at most COMPARE_SIZES_MAX */
     size_t n_sizes, sizes_total;

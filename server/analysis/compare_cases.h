@@ -26,8 +26,8 @@ struct compare_side {
         const struct compare_run *run;
         const json_t *doc; /* the case's document */
         int case_no;
-        json_t
-            *env; /* the run's and the case's variables; null where the case unsets one */
+        /* the run's and the case's variables; null where the case unsets one */
+        json_t *env;
     } * cases;
     size_t n, capacity;
     size_t unfinished; /* requested cases that did not complete */

@@ -13,8 +13,8 @@
 
 struct culprit_node {
     const char *name;
-    const json_t
-        *labels; /* strings by key, or NULL; the values of a suitable key name racks */
+    /* strings by key, or NULL; the values of a suitable key name racks */
+    const json_t *labels;
 };
 
 #define CULPRIT_SLOW 0.03

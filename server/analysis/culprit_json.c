@@ -8,8 +8,7 @@
 #include "server/finding/finding.h"
 
 #define LISTED_MAX 4
-/* If more than this fraction of groups is slow without explanation, there is no answer.
- * */
+/* If more than this fraction of groups is slow without explanation, nothing is named. */
 #define UNEXPLAINED_MAX 0.1
 
 static const char *const kind_names[] = {"rack", "node", "link"};

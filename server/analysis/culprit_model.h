@@ -40,8 +40,8 @@ struct suspect {
     double effect; /* median deviation of the measured groups, below 0 */
     double again;  /* median deviation of the tested groups */
     /* Number of nodes, links or racks that would have as many slow groups by chance. The
-     * number is not a p value, because it includes the groups that raised the suspicion.
-     * */
+     * number is not a p value, because it includes the groups that raised the
+     * suspicion. */
     double by_chance;
     /* Median figure of the measured groups, and the expected figure */
     double figure, reference;

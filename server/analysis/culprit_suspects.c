@@ -119,8 +119,7 @@ static bool is_looked_at(const struct culprit_model *model, size_t group)
            !model->fleet->groups[group].confirms;
 }
 
-/* Set the suspect's effect to the median over the groups that cross the rack's boundary.
- * */
+/* Set the suspect's effect to the median over the groups that leave the rack. */
 static void look_across(struct culprit_model *model, const char *rack,
                         struct rack_look *look)
 {

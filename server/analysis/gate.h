@@ -32,8 +32,7 @@ struct gate_run {
     const char *not_again;
 };
 
-/* Return true if an effective spec contains checks, so that the run is judged at its end.
- * */
+/* Return true if an effective spec contains checks, so the run is judged at its end. */
 bool gate_is_asked(const json_t *spec);
 
 /* Return true if judging the run requires its results. */

@@ -14,8 +14,7 @@
 #include "common/spec/bands.h"
 #include "server/analysis/gate_check.h"
 
-/* The point furthest beyond the bounds or, if there is none, the point nearest to them.
- * */
+/* The point furthest beyond the bounds or, without one, the point nearest to them. */
 struct worst {
     const struct summary_series *series;
     const struct summary_point *point,

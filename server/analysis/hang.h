@@ -21,8 +21,8 @@ struct hang_rank {
     int64_t size;     /* size of the operation, in bytes */
     const char *phase;
     double silent_s; /* time since the rank's last message, in s */
-    const json_t
-        *process;    /* a `stack` event of docs/development/agent-protocol.md, or NULL */
+    /* a `stack` event of docs/development/agent-protocol.md, or NULL */
+    const json_t *process;
     bool is_lagging; /* the verdict names the rank */
 };
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* json_differences.h - lists the differences between two JSON values, such as inventories
- * */
+/* json_differences.h - lists the differences between JSON values, such as inventories */
 #ifndef RINGBENCH_SERVER_ANALYSIS_JSON_DIFFERENCES_H
 #define RINGBENCH_SERVER_ANALYSIS_JSON_DIFFERENCES_H
 

@@ -190,8 +190,7 @@ static bool came_late(const struct row *row, size_t rank, double usual_us)
     return us > usual_us / 2 && us > ERRORS * row->error_us && us > APART * row->apart_us;
 }
 
-/* Judge a rank. order: the rows ordered by time; there are at least rows_least() of them.
- * */
+/* Judge a rank. order: at least rows_least() rows, ordered by time. */
 static void judge(const struct lateness *lateness, const struct row *const *order,
                   struct delay *delay)
 {

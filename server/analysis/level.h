@@ -6,8 +6,8 @@
  * scatter says little about the scatter between runs. A new level is compared with the
  * prediction interval of earlier levels: the range of one more level if nothing changed
  * (Hahn and Meeker, "Statistical Intervals", chapter 3). Levels are logarithms, except
- * for a metric with values of 0 or less. See docs/explanation/method.md, "Across runs".
- * */
+ * for a metric with values of 0 or less. See docs/explanation/method.md, "Across
+ * runs". */
 #ifndef RINGBENCH_SERVER_ANALYSIS_LEVEL_H
 #define RINGBENCH_SERVER_ANALYSIS_LEVEL_H
 

@@ -34,8 +34,7 @@ static json_t *settings_json(const json_t *spec)
     return settings;
 }
 
-/* Return the spec's variables and files, including the variables of the compared cases.
- * */
+/* Return the spec's variables and files, including variables of the compared cases. */
 static json_t *env_json(const json_t *spec, const json_t *env)
 {
     json_t *all = json_object();

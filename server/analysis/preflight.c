@@ -40,8 +40,8 @@ struct judging {
     size_t n_all, room;
     json_t *splits; /* sentences about values without a majority */
     size_t node;    /* index of the node whose facts are being collected */
-    struct item
-        items[ITEMS_MAX + 1]; /* the last item collects the findings that do not fit */
+    /* the last item collects the findings that do not fit */
+    struct item items[ITEMS_MAX + 1];
     size_t n_items, n_well;
 };
 

@@ -46,8 +46,8 @@ struct preflight_value {
     const char *text;
     bool is_of_gpu; /* the path starts at each GPU, and {} in the command is the GPU */
     bool (*applies)(const struct preflight_node *node, struct preflight_result *result);
-    const char
-        *sentence; /* a template (template.h) with {value} and {subject}, the GPU */
+    /* a template (template.h) with {value} and {subject}, the GPU */
+    const char *sentence;
 };
 
 /* A text in the inventory that all nodes should share. */

@@ -10,8 +10,7 @@
 /* From this number of values on, a mean omits a sixth of the values at each end. */
 #define STATS_TRIM_FROM 8
 
-/* Return the regularized incomplete beta function I_x(a, b) for 0 <= x <= 1 and a, b > 0.
- * */
+/* Regularized incomplete beta function I_x(a, b), for 0 <= x <= 1, a > 0 and b > 0. */
 double stats_beta(double x, double a, double b);
 
 /* Student's t distribution with df > 0 degrees of freedom, not necessarily an integer.

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* transport_findings.h - collects transport findings, for the files that detect problems
- * */
+/* transport_findings.h - collects the findings of the files that detect problems */
 #ifndef RINGBENCH_SERVER_ANALYSIS_TRANSPORT_FINDINGS_H
 #define RINGBENCH_SERVER_ANALYSIS_TRANSPORT_FINDINGS_H
 
@@ -57,8 +56,7 @@ json_t *transport_lines_json(const struct transport_finding *one);
  * and nodes that use only one of several HCAs. */
 void transport_differ(struct findings *findings);
 
-/* Return true if the node lists no HCA of this name, and fewer HCAs than the other node.
- * */
+/* Return true if the node lacks the HCA and lists fewer HCAs than the other node. */
 bool transport_lacks_hca(const struct transport *t, int node, int other,
                          const char *name);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* transport_kept.c - stores texts and values that many processes have in common only once
- * */
+/* transport_kept.c - stores texts and values that many processes share only once */
 #include <stdlib.h>
 
 #include "common/base/json_util.h"

@@ -90,8 +90,7 @@ struct transport_report {
 
 struct transport_way {
     json_t *json; /* the transport's object, without texts and pairs */
-    /* Pairs of nodes as lower << 32 | higher. transport_sort_pairs() removes duplicates.
-     * */
+    /* Pairs of nodes: lower << 32 | higher. transport_sort_pairs() drops duplicates. */
     uint64_t *pairs;
     size_t n_pairs, capacity;
 };

@@ -90,8 +90,7 @@ static size_t move(json_t *from, json_t *to, const char *end, const char *node)
 
 /* ---- Reporting ---- */
 
-/* Return a check for n paths from index `first` on. These paths have one end in common.
- * */
+/* Return a check for n paths from index `first` on, which have one end in common. */
 static json_t *check_json(const json_t *ways, size_t first, size_t n, const char *end)
 {
     const json_t *way = json_array_get(ways, first);

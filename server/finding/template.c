@@ -174,8 +174,7 @@ static void cut(struct buf *out, size_t length)
     out->data[length] = '\0';
 }
 
-/* Render a group that begins at `at`, behind its '['. Return the position behind its ']'.
- * */
+/* Render the group that begins at `at`, behind its '['. Return where its ']' ends. */
 static const char *render_group(struct rendering *rendering, const char *at)
 {
     struct rendering part = *rendering;

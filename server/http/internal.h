@@ -186,8 +186,8 @@ struct http_server {
 
     uv_mutex_t lock; /* guards the members below */
     bool is_closing, has_turns;
-    struct certificate
-        *certificate; /* used in place of the certificate given at start; NULL: none */
+    /* used in place of the certificate given at start; NULL: none */
+    struct certificate *certificate;
     /* Requests for the loop: with large bodies, of agents, and others. */
     struct http_request_list large, agents, small;
     TAILQ_HEAD(, http_stream) notices;   /* streams with a callback due */

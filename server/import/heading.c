@@ -27,8 +27,7 @@ static bool is_of_job(const char *name, size_t len)
     return len > 3 && memcmp(name + len - 3, "_ID", 3) == 0;
 }
 
-/* Return the length of the name in "NCCL_ALGO=Ring", or 0 if the word is not a setting.
- * */
+/* Return the length of the name in "NCCL_ALGO=Ring", or 0 if it is not a setting. */
 static size_t name_length(const char *word)
 {
     size_t len = strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");

@@ -11,8 +11,7 @@
 struct heading {
     char settings[HEADING_SIZE]; /* "NCCL_ALGO=Ring NCCL_PROTO=LL" */
     char title[HEADING_SIZE];    /* "Ring, 2 nodes" for "=== Ring, 2 nodes ===" */
-    /* The title is not decorated, as in "Loaded modules:", so it may be unrelated output.
-     * */
+    /* The title is plain, as in "Loaded modules:", so it may be unrelated output. */
     bool is_title_weak;
     char last[HEADING_SIZE]; /* the last line, if it is short */
 };

@@ -315,8 +315,7 @@ static bool fits(int collective, int ranks, double ratio)
     return fabs(ratio - factor) <= RATIO_TOLERANCE * (factor + 0.1);
 }
 
-/* List the collectives whose bus factor matches the bandwidths, as a hint for the user.
- * */
+/* List the collectives whose bus factor matches the bandwidths, as a hint. */
 static void list_fitting(double ratio, int ranks, char *out, size_t size)
 {
     size_t n = 0;

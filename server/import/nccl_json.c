@@ -115,8 +115,7 @@ static int take_result(struct import *import, size_t index, const json_t *item,
     return 0;
 }
 
-/* nccl-tests lists only the first device of each process (writeDeviceReport in util.cu).
- * */
+/* nccl-tests lists a process's first device only (util.cu, writeDeviceReport). */
 static int take_devices(struct import *import, const json_t *config, struct error *err)
 {
     const json_t *devices = json_object_get(config, "devices"), *device;

@@ -101,8 +101,7 @@ static json_t *shared_names(const struct file_logs *file)
     return shared;
 }
 
-/* Name each process's node by its host. Add the address if several hosts share the name.
- * */
+/* Name each process's node by its host, with the address if hosts share the name. */
 static void name_nodes(struct file_logs *file)
 {
     json_t *shared = shared_names(file);

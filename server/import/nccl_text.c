@@ -306,8 +306,7 @@ static const char *find_header(const char *text, size_t *which)
     return NULL;
 }
 
-/* Make "#" the first word. Drop the words before, and a prefix that is attached to "#".
- * */
+/* Make "#" the first word: drop the words before it, and a prefix attached to it. */
 static void begin_with_hash(struct import_line *line, const char *text)
 {
     size_t n = 0;

@@ -78,8 +78,7 @@ static const char *const enqueued_labels[] = {
 static const char *const completed_labels[] = {
     "ast completed NCCL work: ", "ast completed work: ", NULL};
 
-/* Read the group's name from "[PG ID 0 PG GUID 0(default_pg) Rank 2]" or "[PG 1 Rank 2]".
- * */
+/* Read the group of "[PG ID 0 PG GUID 0(default_pg) Rank 2]" or "[PG 1 Rank 2]". */
 static void group_of(const char *text, char out[GROUP_SIZE])
 {
     const char *from = strstr(text, "[PG "), *to = from ? strstr(from, " Rank ") : NULL;

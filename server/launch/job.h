@@ -63,8 +63,8 @@ struct job {
     int64_t begun_at;          /* when the latest command began */
     int64_t may_come_until_at; /* time until which the start may still create the job */
     int64_t stopped_at;        /* when the engine accepted a stop; 0: not yet */
-    int64_t
-        held_until_at; /* time until which the job is kept for a follow-up of its run */
+    /* time until which the job is kept for a follow-up of its run */
+    int64_t held_until_at;
     int64_t awaited_until_at; /* time until which a caller waits for the job's state */
     int64_t due_at;           /* when the next command is due */
     bool is_needed;           /* marked by a run since the last jobs_release */

@@ -52,8 +52,8 @@ struct node {
     char *group, *version, *peer, *advertise, *server_host;
     json_t *labels, *inventory;
     uint64_t machine; /* hash of the inventory's machine ID, for fast comparison */
-    char
-        kept[DIGEST_TEXT_SIZE]; /* digest of the stored inventory; "" if not stored yet */
+    /* digest of the stored inventory; "" if not stored yet */
+    char kept[DIGEST_TEXT_SIZE];
     long ranks;
     bool once;
     /* size of the registration's text, and its approximate size in memory, bytes */
@@ -68,8 +68,8 @@ struct node {
     /* Numbers of the latest stored event, and of the latest event applied since the
      * server's start. */
     int64_t acked, taken;
-    size_t
-        n_batches; /* batches being stored; while above 0, the node cannot be removed */
+    /* batches being stored; while above 0, the node cannot be removed */
+    size_t n_batches;
     /* reported by the latest poll: the agent's disk has no room for events, so its ranks
      * wait */
     bool is_spool_full;

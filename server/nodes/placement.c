@@ -24,8 +24,8 @@
 struct candidate {
     struct node *node;
     bool is_free;
-    const struct reservation
-        *kept;  /* the reservation that is the only obstacle, or NULL */
+    /* the reservation that is the only obstacle, or NULL */
+    const struct reservation *kept;
     long ranks; /* number of the run's ranks on the node */
 };
 
@@ -112,8 +112,8 @@ static bool is_of_kind(const struct node *node, enum nodes_kind kind)
 /* The reasons for excluding nodes. Initialize the struct with zeros, except for `text`,
  * which needs buf_init() and buf_release(). */
 struct refusals {
-    struct buf
-        text; /* "; NAME: why" for each reason; checks of nodes append to this text */
+    /* "; NAME: why" for each reason; checks of nodes append to this text */
+    struct buf text;
     struct {
         const char *node; /* name of the first node with the reason, borrowed */
         size_t at;        /* offset of the reason in the text */

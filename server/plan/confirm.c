@@ -2,8 +2,8 @@
 /* confirm.c - plans repeat measurements that pair suspects with nodes known to be good
  *
  * The analysis requests pairs in batches and waits until a batch is complete. Earlier
- * requests can therefore be derived again from the groups that were measured before them.
- * */
+ * requests can therefore be derived again from the groups that were measured before
+ * them. */
 #include <stdlib.h>
 
 #include "server/plan/patterns.h"

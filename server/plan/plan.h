@@ -44,8 +44,7 @@ struct plan_size {
 };
 struct plan_size plan_size(const struct run_spec *spec, size_t n);
 
-/* Return true if the pattern searches for a slow node and confirms suspects at the end.
- * */
+/* Return true if the pattern searches for a slow node and confirms suspects. */
 bool plan_seeks_culprit(enum run_pattern pattern);
 
 /* Return the smallest number of nodes for which the pattern is useful. */

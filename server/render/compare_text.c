@@ -104,8 +104,7 @@ static json_t *value_text(const json_t *value)
     return json_clean_string(text);
 }
 
-/* Append the verdict's sentence. Control characters in its labels and names are escaped.
- * */
+/* Append the verdict's sentence, with control characters escaped. */
 static void put_sentence(const struct notes *form, const json_t *document,
                          struct buf *out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* conditions_text.h - writes the conditions in which a case ran as comment lines: the
- * binding of ranks when it changes, and notes on conditions that may affect the figures
- * */
+ * binding of ranks when it changes, and notes on conditions that may affect the
+ * figures */
 #ifndef RINGBENCH_SERVER_RENDER_CONDITIONS_TEXT_H
 #define RINGBENCH_SERVER_RENDER_CONDITIONS_TEXT_H
 

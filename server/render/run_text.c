@@ -309,8 +309,8 @@ static void put_count(const struct run_text *text, int64_t time_ms, struct buf *
 }
 
 /* Write the run's last lines to `out`, a buffer that is sent after later edits. The last
- * line contains the reason and the verdict, so that `tail -1` shows the complete outcome.
- * */
+ * line contains the reason and the verdict, so that `tail -1` shows the complete
+ * outcome. */
 static void put_end(struct run_text *text, const json_t *event, int64_t time_ms,
                     struct buf *out)
 {

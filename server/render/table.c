@@ -150,8 +150,7 @@ static void put_heading(struct table *table, json_t *row, struct buf *out)
     buf_append_str(out, columns_heading);
 }
 
-/* The mark '~' for noise replaces a blank, so that the columns match those of nccl-tests.
- * */
+/* The mark '~' for noise replaces a blank, so the columns match those of nccl-tests. */
 static void put_time(struct table *table, const json_t *row, struct buf *out)
 {
     char text[2 + 16] = "  ";

@@ -225,8 +225,7 @@ static void put_line(struct tuner *tuner, const char *collective, int combinatio
                (long long)json_get_int(tuner->run, "world_size", 0));
 }
 
-/* Write one line for each stretch of consecutive sizes with the same fastest combination.
- * */
+/* Write a line for each stretch of sizes with the same fastest combination. */
 static void put_series(struct tuner *tuner, const char *collective,
                        const struct summary_series *series)
 {

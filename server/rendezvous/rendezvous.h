@@ -17,8 +17,8 @@ struct rendezvous;       /* the port range and all open stores */
 struct rendezvous_store; /* one TCPStore */
 
 struct rendezvous_config {
-    struct sockaddr_storage
-        listen;              /* address of the cases' stores; the port is ignored */
+    /* address of the cases' stores; the port is ignored */
+    struct sockaddr_storage listen;
     int port_low, port_high; /* port range; 0, 0: any free port */
     size_t max_keys;         /* limit for each store; 0: 65536 */
     size_t max_bytes;        /* limit of keys and values for each store; 0: 256 MiB */

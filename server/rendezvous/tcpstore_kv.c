@@ -21,8 +21,8 @@ struct call {
     const struct tcpstore_request *request;
     struct buf *reply; /* alias of out->bytes */
     struct tcpstore_out *out;
-    struct tcpstore_entry
-        *entry; /* the latest entry found or added; may be new and empty */
+    /* the latest entry found or added; may be new and empty */
+    struct tcpstore_entry *entry;
 };
 
 /* ---- Waiting ---- */

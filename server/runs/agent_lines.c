@@ -471,8 +471,8 @@ enum line_flag {
 static const struct line_kind {
     const char *name;
     void (*parse)(struct agent_line *line, json_t *json);
-    case_report_taker
-        *then; /* applies the line to its case; NULL: no effect on the case */
+    /* applies the line to its case; NULL: no effect on the case */
+    case_report_taker *then;
     unsigned flags;
 } kinds[] = {
     {"spawn", parse_spawn, live_case_rank, NEEDS_RANK},

@@ -49,8 +49,8 @@ struct agents_caller {
 
 struct agents_registered {
     bool is_new;
-    long
-        retry_after_s; /* with ERROR_CONFLICT: seconds until the name may be free, or 0 */
+    /* with ERROR_CONFLICT: seconds until the name may be free, or 0 */
+    long retry_after_s;
 };
 
 /* Register an agent, or resume its registration. Returns the response body (new
@@ -74,9 +74,8 @@ int agents_poll(struct agents *agents, const char *agent, const char *key, int64
 void agents_poll_forget(struct agents *agents, const char *agent, void *arg);
 
 /* Accept a batch of event lines. `done` runs once, perhaps before the return, when all
- * lines are durable or with err. Errors: ERROR_NOT_FOUND (register again),
- * ERROR_CONFLICT (a gap; resume after `acked`), ERROR_INVALID, ERROR_UNAVAILABLE
- * (retry). */
+ * lines are durable or with err. Errors: ERROR_NOT_FOUND (register again), ERROR_CONFLICT
+ * (a gap; resume after `acked`), ERROR_INVALID, ERROR_UNAVAILABLE (retry). */
 typedef void agents_acked(void *arg, const struct error *err, int64_t acked);
 void agents_events(struct agents *agents, const char *agent, const char *key,
                    const char *ndjson, size_t len, agents_acked *done, void *arg);

@@ -16,8 +16,8 @@ struct scheduler_counters {
     uint64_t cases_started, events, results;
     uint64_t refused_batches; /* refused batches of events */
     struct histogram waited;  /* time from a run's request to its placement, seconds */
-    uint64_t
-        queue_looks; /* number of queue checks, which search nodes for the waiting runs */
+    /* number of queue checks, which search nodes for the waiting runs */
+    uint64_t queue_looks;
 };
 
 #endif

@@ -51,8 +51,8 @@ struct judge_queue {
 
 struct comparison {
     struct compare_run head; /* borrowed */
-    struct compare_run
-        others[OTHERS_MAX]; /* the base's runs, then the runs of its history */
+    /* the base's runs, then the runs of its history */
+    struct compare_run others[OTHERS_MAX];
     size_t n_base, n;
     json_t *document, *again; /* comparisons in the form of /compare: of all cases, and of
                                  the repeated cases (gate.h) */

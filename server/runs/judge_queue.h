@@ -15,10 +15,10 @@ struct judgement {
     /* The final document (run_packed.h) of a completed run whose checks need its results,
      * all of which are on disk. NULL: only the run's values are due. */
     json_t *doc;
-    struct store_base_query
-        base; /* with doc: the query for the run's baseline; the queue sets `run` */
-    char
-        not_again[256]; /* with doc: why the run cannot be measured again; "" if it can */
+    /* with doc: the query for the run's baseline; the queue sets `run` */
+    struct store_base_query base;
+    /* with doc: why the run cannot be measured again; "" if it can */
+    char not_again[256];
     char run[ID_RUN_LENGTH +
              1]; /* without doc: the run's ID; "": the newest run whose values are due */
     size_t skip; /* without doc: number of newer runs to skip */

@@ -42,8 +42,8 @@ static void resume_cases(struct cases *cases, struct run_log *log, const json_t 
 /* A run while it is rebuilt from its log. */
 struct replay {
     struct run *run;
-    json_t
-        *told; /* for each case under way, by number: its events that report transports */
+    /* for each case under way, by number: its events that report transports */
+    json_t *told;
 };
 
 /* Keep transport reports for the cases under way, because ranks send them only once. */

@@ -56,8 +56,8 @@ struct run_node {
     int ranks;
     int first_rank;
     size_t number; /* index among the run's nodes */
-    json_t
-        *labels; /* with a pattern: the node's labels at the time of placement; or NULL */
+    /* with a pattern: the node's labels at the time of placement; or NULL */
+    json_t *labels;
 };
 
 /* The nodes of a run or a case, in the order of their ranks. */
@@ -81,9 +81,9 @@ struct run_case {
                             unusually slow run */
     json_t *packed;      /* cached RUN_PACKED form of the case, or NULL after an event has
                             changed the case */
-    struct headline
-        headline; /* only with a pattern, where each case uses its own nodes */
-    int attempt;  /* number of the latest attempt; 0: never started */
+    /* only with a pattern, where each case uses its own nodes */
+    struct headline headline;
+    int attempt; /* number of the latest attempt; 0: never started */
     enum case_state state;
     char *reason;
     int64_t started_ms, ended_ms; /* 0: not yet */
@@ -92,11 +92,11 @@ struct run_case {
     char *first_wrong;            /* location of the first wrong element, or NULL */
     int first_wrong_rank;         /* rank of the first wrong element; -1: unknown */
     char **conditions; /* one text for each node, see run_conditions.h; or NULL */
-    struct carried
-        carried;    /* network traffic of the case's nodes in the latest attempt */
+    /* network traffic of the case's nodes in the latest attempt */
+    struct carried carried;
     json_t *blamed; /* the ranks or nodes blamed for the case's end (blame.h), or NULL */
-    json_t
-        *transports; /* the transports of the case's ranks (case_transport.h), or NULL */
+    /* the transports of the case's ranks (case_transport.h), or NULL */
+    json_t *transports;
 };
 
 struct run {

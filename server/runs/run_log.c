@@ -30,8 +30,8 @@ struct run_log {
     struct run *run;
     int64_t head; /* ID of the latest published event */
     LIST_HEAD(, scheduler_watch) watches;
-    struct scheduler_watch
-        *next;        /* while watchers are notified: the next watcher to notify */
+    /* while watchers are notified: the next watcher to notify */
+    struct scheduler_watch *next;
     size_t pending;   /* number of events being written to disk */
     int64_t began_ns; /* monotonic time at which the run would have begun without
                          interruptions */

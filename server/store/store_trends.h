@@ -44,9 +44,9 @@ struct store_trends_query {
     const char *nodes;   /* text of node names as in the stored values; NULL: any */
     const char *backend; /* or NULL */
     const char *like;    /* only runs that are similar to this run; NULL: any */
-    enum run_likeness
-        likeness;   /* properties that similar runs share: nodes or hardware */
-    int world_size; /* 0: any */
+    /* properties that similar runs share: nodes or hardware */
+    enum run_likeness likeness;
+    int world_size;             /* 0: any */
     int64_t since_ms, until_ms; /* range of the runs' creation times; 0: no limit */
     int per_line;               /* number of latest points of each series; 0: all */
     const char *cursor;
@@ -110,8 +110,8 @@ struct store_base_query {
     int last;
     /* the run's values in the form of store_write_values(), borrowed; or NULL */
     json_t *values;
-    enum run_likeness
-        likeness; /* likeness of the `last` runs; a baseline contains its own likeness */
+    /* likeness of the `last` runs; a baseline contains its own likeness */
+    enum run_likeness likeness;
 };
 json_t *store_get_base(sqlite3 *db, const struct store_base_query *query,
                        struct error *err);

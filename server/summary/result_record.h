@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* result_record.h - reads the fields of a result that summaries need besides the event's
- * text
- * */
+ * text */
 #ifndef RINGBENCH_SERVER_SUMMARY_RESULT_RECORD_H
 #define RINGBENCH_SERVER_SUMMARY_RESULT_RECORD_H
 

@@ -88,8 +88,8 @@ struct summary_figure {
     int64_t latest;   /* id of the last result's event */
     uint64_t skipped; /* number of results with a reason in place of a value */
     double mean, median, min, max, last;
-    struct summary_value
-        *values; /* may be thinned, but always include the minimum and maximum */
+    /* may be thinned, but always include the minimum and maximum */
+    struct summary_value *values;
     size_t n_values;
 };
 

@@ -2,8 +2,7 @@
 /* thin.c - thins a line's points but keeps its extremes and alarms */
 #include "server/summary/thin.h"
 
-/* Choose up to two points that represent the points first to end - 1, in ascending order.
- * */
+/* Choose up to two points, in ascending order, for the points first to end - 1. */
 static size_t choose_two(const double *values, const double *alarms, size_t first,
                          size_t end, size_t *kept)
 {

@@ -44,8 +44,8 @@ struct backend_env {
     /* Finished operations. An asynchronous backend updates the count while it waits, so
      * that long work does not look like a stall. NULL: not counted. */
     _Atomic uint64_t *finished;
-    int64_t
-        stall_ms; /* the server ends a case after a stall of this length; 0: unknown */
+    /* the server ends a case after a stall of this length; 0: unknown */
+    int64_t stall_ms;
     struct watchdog *watchdog;        /* guards calls that may hang */
     struct attempt_observer observer; /* of unreachable addresses; outlives comm */
     const struct case_file *file;     /* outlives the communicator; NULL: none */

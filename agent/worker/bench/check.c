@@ -31,8 +31,8 @@ struct check {
     size_t element;
     char *expected, *got; /* BLOCK_BYTES each */
     bool receives;        /* this rank receives a result in the row's call */
-    struct backend_untouched
-        untouched;            /* expected buffer if this rank receives nothing */
+    /* expected buffer if this rank receives nothing */
+    struct backend_untouched untouched;
     struct findings findings; /* findings of this rank */
 };
 

@@ -44,8 +44,8 @@ struct loop {
     double submit_us; /* the shortest submission of the warm-up */
     double *samples;  /* this rank's time of each iteration; NULL: not recorded */
     long n_samples;
-    int64_t
-        *each_ns; /* a block's times; NULL: not recorded, or the device records them */
+    /* a block's times; NULL: not recorded, or the device records them */
+    int64_t *each_ns;
     struct arrivals arrivals;
     bool has_graph;
     int64_t started_ns; /* start of the first block */
