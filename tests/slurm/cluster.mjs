@@ -182,6 +182,12 @@ export class Slurm {
       .join('\n');
   }
 
+  // What a job has printed, if it was submitted without --output.
+  outputOf(job) {
+    const file = path.join(this.dir, `slurm-${job}.log`);
+    return fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '';
+  }
+
   // A command of Slurm's: what it prints.
   call(file, ...args) {
     return execFileSync(file, args, {
@@ -200,7 +206,7 @@ export class Slurm {
   }
 
   submit(env, ...args) {
-    return execFileSync('sbatch', ['--parsable', '--output=/dev/null', ...args], {
+    return execFileSync('sbatch', ['--parsable', `--output=${this.dir}/slurm-%j.log`, ...args], {
       env: { ...this.env, ...env },
       encoding: 'utf8',
     }).trim();

@@ -5,7 +5,7 @@ import { execFile } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, afterEach, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
@@ -33,10 +33,17 @@ const nodesAre = (group, n, state) =>
       const found = seen.filter((node) => node.state === state);
       return found.length === n && found;
     },
-    () => `${group} has not ${n} ${state}: ${JSON.stringify(seen)}\n${slurm.call('squeue')}`,
+    () =>
+      `${group} has not ${n} ${state}: ${JSON.stringify(seen)}\n${slurm.call('squeue')}\n` +
+      slurm.outputOf(group.slice('slurm-'.length)),
     60000,
   );
-const submit = (...args) => slurm.submit({ RINGBENCH_SERVER: server.url }, ...args);
+const submitted = [];
+const submit = (...args) => {
+  const job = slurm.submit({ RINGBENCH_SERVER: server.url }, ...args);
+  submitted.push(job);
+  return job;
+};
 // A job of one's own making, and what it says.
 const submitText = (text, ...args) => {
   const file = path.join(tempDir(all), 'job.sh');
@@ -99,6 +106,13 @@ before(
   },
   { timeout: 120000 * patience },
 );
+
+// A job that a failed test has left would take the nodes of the next tests.
+afterEach(() => {
+  for (const job of submitted.splice(0)) {
+    if (job !== requeued.job) slurm.call('scancel', '--quiet', job);
+  }
+});
 
 after(async () => {
   for (const ending of endings.reverse()) await ending();
@@ -194,6 +208,10 @@ const gpuJobs = {
   'an exclusive job on nodes with different GPUs, or none': [
     ['--nodes=3', '--nodelist=n1,n2,n5'],
     { n1: four, n2: '0,1', n5: '' },
+  ],
+  'an exclusive job on a node with GPUs and one without': [
+    ['--nodes=2', '--nodelist=n2,n5'],
+    { n2: '0,1', n5: '' },
   ],
   'a job with GPUs per task': [
     ['--nodes=1', '--nodelist=n1', '--ntasks-per-node=2', '--gpus-per-task=2'],
