@@ -25,9 +25,9 @@ if(TARGET rb_worker_nccl)
     add_dependencies(rb_nccl_fixture ringbench-worker-nccl emulated_cudart emulated_cudart_12
         emulated_nccl emulated_nccl_old emulated_nvml)
     unit_tests(nccl_worker LIBS rb_nccl_fixture TESTS
-        nccl_guard nccl_options nccl_runtime nccl_worker)
-    set_tests_properties(unit_nccl_guard unit_nccl_options unit_nccl_runtime unit_nccl_worker
-        PROPERTIES TIMEOUT 1800)
+        nccl_guard nccl_options nccl_runtime nccl_types nccl_worker)
+    set_tests_properties(unit_nccl_guard unit_nccl_options unit_nccl_runtime unit_nccl_types
+        unit_nccl_worker PROPERTIES TIMEOUT 1800)
 
     unit_tests(emulation LIBS emulated_nccl emulated_cudart Threads::Threads TESTS
         emulated_graph emulated_nccl)

@@ -15,7 +15,7 @@
 
 /* Far below what NCCL would wait; the usual time is some milliseconds, but a busy machine
  * may be late. */
-#define NOTICE_NS (30 * INT64_C(1000000000))
+#define NOTICE_NS (120 * INT64_C(1000000000))
 
 /* The workers of the case that runs, or has run last, and what they have said. */
 struct nccl_case {

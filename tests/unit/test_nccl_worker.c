@@ -11,72 +11,6 @@
 GROUP_FIXTURE(nccl_set_up, nccl_tear_down);
 EACH_FIXTURE(NULL, nccl_end);
 
-/* dtypes, quoted */
-static const char all_words[] =
-    "\"collectives\":[\"all_reduce\",\"all_gather\",\"reduce_scatter\",\"broadcast\","
-    "\"reduce\",\"alltoall\",\"gather\",\"scatter\",\"sendrecv\"],"
-    "\"dtypes\":[%s],"
-    "\"redops\":[\"sum\",\"prod\",\"min\",\"max\",\"avg\",\"mulsum\"],"
-    "\"in_place\":\"both\","
-    "\"sizes\":[1000,6000],\"iters\":2,\"root\":-1";
-
-#define OLD_TYPES                                                                        \
-    "\"int8\",\"uint8\",\"int32\",\"uint32\",\"int64\",\"uint64\",\"float16\","          \
-    "\"float32\",\"float64\",\"bfloat16\""
-#define NEW_TYPES "\"float8e4m3\",\"float8e5m2\""
-
-/* Rows of all_words: root -1 makes a series per rank in the rooted ones. */
-static size_t all_rows(size_t dtypes)
-{
-    size_t reducing = 6 * (1 + 1 + RANKS), others = 1 + 1 + 1 + 3 * RANKS;
-
-    return dtypes * (reducing + others) * 2 * 2;
-}
-
-/* What a sanitizer finds depends on a type's size at most. */
-static void run_all(const char *settings, const char *dtypes, size_t n)
-{
-    const bool is_short = test_seeds(10) < 10;
-    char words[1024];
-
-    snprintf(words, sizeof(words), all_words,
-             is_short ? "\"int8\",\"bfloat16\",\"float32\",\"int64\"" : dtypes);
-    nccl_write_case(words, "");
-    nccl_run(settings);
-    nccl_assert_all_ok();
-    nccl_assert_rows_right(all_rows(is_short ? 4 : n));
-}
-
-TEST(every_collective_type_and_operation_is_right)
-{
-    run_all("devices=4", OLD_TYPES "," NEW_TYPES, 12);
-    for (int rank = 0; rank < RANKS; rank++) {
-        assert_true(json_get_bool(nccl.connected[rank], "emulated", false));
-        assert_true(json_get_num(nccl.connected[rank], "init_s", -1) >= 0);
-        assert_true(json_get_bool(nccl.connected[rank], "checks_on_gpu", false));
-        assert_string_equal(json_get_str(nccl.connected[rank], "device", ""),
-                            "emulated GPU");
-    }
-}
-
-/* Grouped sends and receives, cudaMalloc, no fp8. */
-TEST(an_old_library_does_the_same)
-{
-    char words[1024];
-
-    setenv("RINGBENCH_NCCL_LIB", EMULATED_NCCL_OLD, 1);
-    run_all("devices=4,no_kernels", OLD_TYPES, 10);
-    assert_false(json_get_bool(nccl.connected[0], "checks_on_gpu", true));
-    assert_string_equal(json_get_str(nccl.connected[0], "nccl_version", ""), "2.18.5");
-    snprintf(words, sizeof(words), all_words, "\"float8e4m3\"");
-    nccl_write_case(words, "");
-    nccl_run("devices=4");
-    assert_string_equal(nccl_error_of(0, "code"), "unsupported");
-    assert_string_equal(nccl_error_of(0, "text"),
-                        "backend nccl does not support type float8e4m3");
-    setenv("RINGBENCH_NCCL_LIB", EMULATED_NCCL, 1);
-}
-
 TEST(calls_in_groups_and_isolated_ones_are_measured)
 {
     nccl_write_case(nccl_quick, "\"agg_iters\":3,\"timing\":\"isolated\",\"check\":2");
@@ -336,7 +270,7 @@ TEST(a_slow_first_call_marks_no_timed_one)
     /* On a busy machine a timed call may be slow by itself. */
     do
         nccl_run("devices=4,slow_once=1,hang_cudaEventRecord=1");
-    while (nccl_rank_saying("cudaEventRecord") != -1 && ++tries < 3);
+    while (nccl_rank_saying("cudaEventRecord") != -1 && ++tries < 10);
     nccl_assert_all_ok();
 }
 
@@ -447,12 +381,12 @@ TEST(a_death_in_a_collective_is_noticed)
     check_death(nccl_quick, "devices=4,die@2=4", 2);
 }
 
-/* 60,000 launches, of 1 ms and more each, go into a queue that has room for all. */
+/* 300,000 launches, of 1 ms and more each, go into a queue that has room for all. */
 TEST(a_death_is_noticed_while_calls_are_launched)
 {
     check_death("\"collectives\":[\"all_reduce\"],\"dtypes\":[\"float32\"],"
                 "\"redops\":[\"sum\"],\"in_place\":false,\"sizes\":[64],"
-                "\"iters\":60000,\"root\":0",
+                "\"iters\":300000,\"root\":0",
                 "devices=4,launch_us=1000,die@2=50", 2);
 }
 

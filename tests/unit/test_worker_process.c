@@ -165,7 +165,7 @@ TEST(a_wrong_element_is_named)
 
 /* Far below what the kernel's own timeouts of a dead link would take; the usual time is
  * some milliseconds, but a busy machine may be late. */
-#define NOTICE_NS (30 * INT64_C(1000000000))
+#define NOTICE_NS (120 * INT64_C(1000000000))
 
 /* Survivors notice by themselves, and all name the dead rank. */
 static void check_death(int per_host, const char *split)
