@@ -110,6 +110,7 @@ export class Slurm {
   dir;
   conf;
   env;
+  jobs = [];
 
   // more: lines of slurm.conf besides.
   static async start(t, more = '') {
@@ -182,9 +183,9 @@ export class Slurm {
       .join('\n');
   }
 
-  // What a job has printed, if it was submitted without --output.
-  outputOf(job) {
-    const file = path.join(this.dir, `slurm-${job}.log`);
+  // Returns the output of the job whose group is slurm-ID, or '' if it was submitted with --output.
+  outputOf(group) {
+    const file = path.join(this.dir, `${group}.log`);
     return fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '';
   }
 
@@ -205,11 +206,14 @@ export class Slurm {
     }
   }
 
+  // Submits a job and returns its ID, which is also added to `jobs`.
   submit(env, ...args) {
-    return execFileSync('sbatch', ['--parsable', `--output=${this.dir}/slurm-%j.log`, ...args], {
+    const job = execFileSync('sbatch', ['--parsable', `--output=${this.dir}/slurm-%j.log`, ...args], {
       env: { ...this.env, ...env },
       encoding: 'utf8',
     }).trim();
+    this.jobs.push(job);
+    return job;
   }
 
   async stop() {

@@ -35,15 +35,10 @@ const nodesAre = (group, n, state) =>
     },
     () =>
       `${group} has not ${n} ${state}: ${JSON.stringify(seen)}\n${slurm.call('squeue')}\n` +
-      slurm.outputOf(group.slice('slurm-'.length)),
+      slurm.outputOf(group),
     60000,
   );
-const submitted = [];
-const submit = (...args) => {
-  const job = slurm.submit({ RINGBENCH_SERVER: server.url }, ...args);
-  submitted.push(job);
-  return job;
-};
+const submit = (...args) => slurm.submit({ RINGBENCH_SERVER: server.url }, ...args);
 // A job of one's own making, and what it says.
 const submitText = (text, ...args) => {
   const file = path.join(tempDir(all), 'job.sh');
@@ -107,9 +102,9 @@ before(
   { timeout: 120000 * patience },
 );
 
-// A job that a failed test has left would take the nodes of the next tests.
+// Cancel the jobs that a failed test left, because they would hold the nodes of the next tests.
 afterEach(() => {
-  for (const job of submitted.splice(0)) {
+  for (const job of slurm.jobs.splice(0)) {
     if (job !== requeued.job) slurm.call('scancel', '--quiet', job);
   }
 });

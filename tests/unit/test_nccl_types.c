@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_nccl_types.c - every type, operation and collective of the NCCL worker over
+/* test_nccl_types.c - every collective, type and operation of the NCCL worker, with
  * emulated libraries */
 #include "common/base/json_util.h"
-#include "tests/unit/mentions.h"
 #include "tests/unit/nccl_fixture.h"
 #include "tests/unit/test.h"
 
 GROUP_FIXTURE(nccl_set_up, nccl_tear_down);
 EACH_FIXTURE(NULL, nccl_end);
 
-/* dtypes, quoted */
+/* Every collective and operation; %s is a list of quoted types. */
 static const char all_words[] =
     "\"collectives\":[\"all_reduce\",\"all_gather\",\"reduce_scatter\",\"broadcast\","
     "\"reduce\",\"alltoall\",\"gather\",\"scatter\",\"sendrecv\"],"
@@ -23,7 +22,8 @@ static const char all_words[] =
     "\"float32\",\"float64\",\"bfloat16\""
 #define NEW_TYPES "\"float8e4m3\",\"float8e5m2\""
 
-/* Rows of all_words: root -1 makes a series per rank in the rooted ones. */
+/* Rows of all_words. Root -1 makes a rooted collective run once with each rank as the
+ * root. */
 static size_t all_rows(size_t dtypes)
 {
     size_t reducing = 6 * (1 + 1 + RANKS), others = 1 + 1 + 1 + 3 * RANKS;
@@ -31,7 +31,7 @@ static size_t all_rows(size_t dtypes)
     return dtypes * (reducing + others) * 2 * 2;
 }
 
-/* What a sanitizer finds depends on a type's size at most. */
+/* Under a sanitizer, one type of each element size is enough. */
 static void run_all(const char *settings, const char *dtypes, size_t n)
 {
     const bool is_short = test_seeds(10) < 10;
@@ -57,7 +57,8 @@ TEST(every_collective_type_and_operation_is_right)
     }
 }
 
-/* Grouped sends and receives, cudaMalloc, no fp8. */
+/* With NCCL 2.18, the worker groups sends and receives, allocates with cudaMalloc, and
+ * has no fp8 types. */
 TEST(an_old_library_does_the_same)
 {
     char words[1024];

@@ -381,7 +381,8 @@ TEST(a_death_in_a_collective_is_noticed)
     check_death(nccl_quick, "devices=4,die@2=4", 2);
 }
 
-/* 300,000 launches, of 1 ms and more each, go into a queue that has room for all. */
+/* The queue holds all 300,000 launches. They take 1 ms or more each, five minutes in
+ * total, so the death must be noticed before the last one. */
 TEST(a_death_is_noticed_while_calls_are_launched)
 {
     check_death("\"collectives\":[\"all_reduce\"],\"dtypes\":[\"float32\"],"

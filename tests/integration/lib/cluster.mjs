@@ -317,14 +317,14 @@ export class Server extends Program {
 
 export const startServer = (t, options) => Server.start(t, options);
 
-// A folder of all workers but NCCL's. Its probe at an agent's start loads the libraries of NCCL and
-// CUDA, which takes more processor time than the agent.
+// Creates a folder with the host and sim workers and returns its path. The NCCL worker is missing
+// because its probe loads the libraries of NCCL and CUDA each time an agent starts.
 function workersWithoutNccl() {
   const dir = path.join(buildDir, 'tests/workers');
   fs.mkdirSync(dir, { recursive: true });
   for (const name of ['ringbench-worker-host', 'ringbench-worker-sim']) {
     try {
-      fs.symlinkSync(path.join(binDir, name), path.join(dir, name));
+      fs.symlinkSync(path.relative(dir, path.join(binDir, name)), path.join(dir, name));
     } catch (error) {
       if (error.code !== 'EEXIST') throw error;
     }
@@ -332,8 +332,8 @@ function workersWithoutNccl() {
   return dir;
 }
 
-// An agent; ready once the server knows it as idle. within: a command that starts it. It has NCCL's
-// worker only if env names a library for it.
+// Starts an agent and, if ready is set, waits until the server reports it as idle. within is a
+// command that starts it. The agent has the NCCL worker only if env names a library for it.
 export async function startAgent(
   t,
   server,
