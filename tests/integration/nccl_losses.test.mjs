@@ -4,7 +4,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import { emulatedGpus, lacksNccl, noWorkersLeft, quick, reached, startCluster } from './lib/cluster.mjs';
+import {
+  emulatedGpus,
+  lacksNccl,
+  long,
+  noWorkersLeft,
+  quick,
+  reached,
+  startCluster,
+} from './lib/cluster.mjs';
 import { timeScale } from './lib/fixture.mjs';
 import { Schemas } from './lib/schema.mjs';
 import { verdictOf } from './lib/verdicts.mjs';
@@ -86,11 +94,15 @@ describe('losses with NCCL', { concurrency: 6 }, () => {
     assert.equal(blamed.verdict.answer, 'no_rank');
   });
 
-  const slow = { ...quick, backend: 'nccl', nodes: { count: 2 }, iters: 40, stall_s: 12 };
-
   test('a process that is stopped is named', limit, async (t) => {
     const { server, agents } = await cluster(t, 'slow_us=50000');
-    const { id } = await server.run(slow);
+    const { id } = await server.run({
+      ...long,
+      backend: 'nccl',
+      nodes: { count: 2 },
+      iters: 40,
+      stall_s: 12,
+    });
     await server.event(id, (event) => reached(event, 'running'));
     await server.event(id, (event) => event.type === 'result');
     process.kill(agents[0].workers()[1], 'SIGSTOP');
