@@ -217,7 +217,7 @@ static void gather_gpu_count(const struct preflight_node *node,
 
     if (!model)
         return;
-    snprintf(what, sizeof(what), "the number of GPUs of a node with %.60s, %d threads,",
+    snprintf(what, sizeof(what), "the number of GPUs (of nodes with %.60s, %d threads)",
              model, (int)json_get_int(cpu, "threads", 0));
     snprintf(count, sizeof(count), "%zu", json_array_size(member(node, "gpus")));
     add_fact(facts, what, count, "");

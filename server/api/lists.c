@@ -172,7 +172,8 @@ static int write_list(enum list list, const json_t *document,
     }
     if (result)
         return error_set(err, ERROR_UNAVAILABLE,
-                         "the list is too long for a table: use format=json");
+                         "the list is too long for one response: ask for fewer "
+                         "entries with limit or a filter");
     if (next && format->value == FORM_TEXT)
         buf_printf(out, "# there is more: cursor=%s\n", next);
     return 0;

@@ -150,46 +150,49 @@ struct texts_reading {
     const struct param *param;
     struct param_texts *texts;
     const char *bad; /* an invalid value, or NULL */
+    bool is_too_many;
 };
 
 static void take_text(void *arg, const char *text)
 {
     struct texts_reading *reading = arg;
     const struct param *param = reading->param;
-    bool is_good = reading->texts->n < (size_t)param->max;
+    bool is_good = param->kind != PARAM_LABELS || (text[0] != '=' && strchr(text, '='));
 
-    if (param->kind == PARAM_LABELS)
-        is_good &= text[0] != '=' && strchr(text, '=');
     for (size_t i = 0; param->choices && is_good; i++) {
         is_good = param->choices[i] != NULL;
         if (is_good && strcmp(param->choices[i], text) == 0)
             break;
     }
-    if (is_good)
-        reading->texts->at[reading->texts->n++] = text;
-    else
+    if (!is_good)
         reading->bad = text;
+    else if (reading->texts->n == (size_t)param->max)
+        reading->is_too_many = true;
+    else
+        reading->texts->at[reading->texts->n++] = text;
 }
 
 static bool read_texts(struct http_request *request, const struct param *param,
                        struct param_texts *texts)
 {
-    struct texts_reading reading = {param, texts, NULL};
+    struct texts_reading reading = {param, texts, NULL, false};
     struct buf must_be;
 
     texts->n = 0;
     http_request_query_each(request, param->name, take_text, &reading);
-    if (!reading.bad)
+    if (!reading.bad && !reading.is_too_many)
         return true;
     buf_init(&must_be, CHOICES_MAX);
-    if (param->kind == PARAM_LABELS)
+    if (!reading.bad)
+        buf_printf(&must_be, "given at most %d times", (int)param->max);
+    else if (param->kind == PARAM_LABELS)
         buf_append_str(&must_be, "KEY=VALUE");
     else if (param->choices)
         find_word(param, "", &must_be);
     else
         buf_append_str(&must_be, "a text");
-    buf_printf(&must_be, ", given at most %d times, not %.60s", (int)param->max,
-               reading.bad);
+    if (reading.bad)
+        buf_printf(&must_be, ", not %.60s", reading.bad);
     refuse(request, 422, param, must_be.data);
     buf_release(&must_be);
     return false;
