@@ -171,14 +171,14 @@ static void compare_set(struct stub *stub, struct client *client, struct text ke
                         struct text expected, struct text desired)
 {
     int at = find(stub, key);
-    struct text stands = at >= 0 ? stub->values[at] : (struct text){expected.data, 0};
+    struct text stored = at >= 0 ? stub->values[at] : (struct text){expected.data, 0};
 
-    if (stands.len == expected.len &&
-        memcmp(stands.data, expected.data, expected.len) == 0) {
+    if (stored.len == expected.len &&
+        memcmp(stored.data, expected.data, expected.len) == 0) {
         put(stub, key, desired);
         reply_text(client, desired);
     } else {
-        reply_text(client, at >= 0 ? stands : expected);
+        reply_text(client, at >= 0 ? stored : expected);
     }
 }
 

@@ -8,7 +8,7 @@
 
 #include "agent/fleet/figures.h"
 #include "agent/worker/bench/progress.h"
-#include "agent/worker/bench/says.h"
+#include "agent/worker/bench/describe.h"
 #include "agent/worker/sim/sim_comm.h"
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
@@ -56,7 +56,7 @@ static void send_phase(const struct fleet_case *one, const struct part *part, in
     double seconds = (double)(clock_monotonic_ns() - one->began_ns) / 1e9;
 
     fleet_node_send(part->node, &one->id, rank, "phase",
-                    says_phase(phase, seconds, more));
+                    describe_phase(phase, seconds, more));
 }
 
 /* End the node's ranks. `why` is the reason of their failure, or NULL for success. */
@@ -68,7 +68,7 @@ static void end_part(struct fleet_case *one, struct part *part, const char *code
             send_phase(one, part, rank, "finishing", NULL);
         outbox_drop_progress(fleet_node_outbox(part->node), &one->id, rank);
         fleet_node_send(part->node, &one->id, rank, "done",
-                        why ? says_failure(code, why, peer)
+                        why ? describe_failure(code, why, peer)
                             : json_pack("{s:b}", "ok", 1));
         fleet_node_send(part->node, &one->id, rank, "exit",
                         json_pack("{s:i, s:[]}", "code", why ? 1 : 0, "tail"));
@@ -305,7 +305,7 @@ static int prepare(struct fleet_case *one, struct error *err)
             "ringbench-sim does not simulate single calls: omit per_iter and "
             "timing isolated, or use real agents with the backend sim");
     }
-    if (says_supported(&backend_sim, one->file, err) || read_params(one, err))
+    if (backend_supports_case(&backend_sim, one->file, err) || read_params(one, err))
         return -1;
     one->models =
         memory_zeroed((size_t)one->file->groups.n, sizeof(*one->models), "models");
@@ -327,7 +327,8 @@ static void begin(struct fleet_case *one)
         const struct part *part = &one->parts[i];
 
         for (int rank = part->first_rank; rank < part->first_rank + part->ranks; rank++) {
-            send_phase(one, part, rank, "connected", says_connected(&backend_sim, NULL));
+            send_phase(one, part, rank, "connected",
+                       describe_connected(&backend_sim, NULL));
             send_phase(one, part, rank, "running", NULL);
         }
     }
@@ -411,7 +412,7 @@ void fleet_case_join(struct fleet_case *one, struct fleet_node *node,
         fleet_node_send(node, &one->id, rank, "spawn",
                         json_pack("{s:i}", "pid", rank + 1));
         fleet_node_send(node, &one->id, rank, "hello",
-                        says_hello(&backend_sim, rank + 1, name, name));
+                        describe_hello(&backend_sim, rank + 1, name, name));
         send_phase(one, part, rank, "joined", NULL);
     }
     if (one->n_parts == one->n_expected)

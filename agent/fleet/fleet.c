@@ -18,7 +18,7 @@
 #include "agent/link/identity.h"
 #include "agent/link/link.h"
 #include "agent/link/spool.h"
-#include "agent/worker/bench/says.h"
+#include "agent/worker/bench/describe.h"
 #include "agent/worker/sim/sim_comm.h"
 #include "common/base/clock.h"
 #include "common/base/log.h"
@@ -390,7 +390,7 @@ static void set_up(struct fleet *fleet)
     for (size_t i = 0; i < fleet->n_shared; i++)
         fleet->shared[i] =
             http_client_loop(&fleet->loop, connections_kept(fleet->n_shared));
-    fleet->backends = json_pack("{s:o}", "sim", says_probe(&backend_sim));
+    fleet->backends = json_pack("{s:o}", "sim", describe_probe(&backend_sim));
     fleet->nodes = memory_zeroed(n, sizeof(struct fleet_node), "nodes");
     for (size_t i = 0; i < n; i++)
         node_init(&fleet->nodes[i], fleet, (long)i + 1);

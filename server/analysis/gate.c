@@ -261,7 +261,7 @@ json_t *gate_failed(const json_t *verdict)
     json_array_foreach (checks, i, check) {
         const char *figure = json_get_str(check, "figure", "");
 
-        if (verdict_says(check, VERDICT_FAIL) &&
+        if (verdict_has_answer(check, VERDICT_FAIL) &&
             strcmp(json_get_str(check, "check", ""), "completed") != 0 &&
             strcmp(figure, "wrong") != 0 && strcmp(figure, "ranks") != 0)
             return check;

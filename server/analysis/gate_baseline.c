@@ -16,7 +16,8 @@ static json_t *bands_of(const json_t *compared)
 /* Return true if a band is slower, at least at some sizes. */
 static bool is_slower(const json_t *band)
 {
-    return verdict_says(band, VERDICT_WORSE) || verdict_says(band, VERDICT_MIXED);
+    return verdict_has_answer(band, VERDICT_WORSE) ||
+           verdict_has_answer(band, VERDICT_MIXED);
 }
 
 static size_t count_open(const json_t *bands)
@@ -24,7 +25,7 @@ static size_t count_open(const json_t *bands)
     size_t n = 0;
 
     for (size_t i = 0; i < json_array_size(bands); i++)
-        n += verdict_says(json_array_get(bands, i), VERDICT_NOT_ENOUGH_DATA);
+        n += verdict_has_answer(json_array_get(bands, i), VERDICT_NOT_ENOUGH_DATA);
     return n;
 }
 

@@ -171,7 +171,7 @@ static void put_checks(const struct api *api, struct buf *out)
 
             put_check_labels(out, "ringbench_check", check);
             buf_printf(out, ",answer=\"%s\"} %d\n", answer,
-                       verdict_says(check, answers[k]));
+                       verdict_has_answer(check, answers[k]));
         }
     }
     family(out, "ringbench_check_time_seconds", "gauge",

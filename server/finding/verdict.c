@@ -149,7 +149,7 @@ bool verdict_is(const json_t *verdict, enum verdict_kind kind)
     return kind_of(verdict) == kind;
 }
 
-bool verdict_says(const json_t *verdict, enum verdict_answer answer)
+bool verdict_has_answer(const json_t *verdict, enum verdict_answer answer)
 {
     return answer_of(verdict) == answer;
 }

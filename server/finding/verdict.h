@@ -63,7 +63,7 @@ json_t *verdict_json(enum verdict_kind kind, enum verdict_answer answer,
 bool verdict_is(const json_t *verdict, enum verdict_kind kind);
 /* Return true if the verdict's answer is `answer`. Also works for a check or a band in a
  * verdict's evidence. */
-bool verdict_says(const json_t *verdict, enum verdict_answer answer);
+bool verdict_has_answer(const json_t *verdict, enum verdict_answer answer);
 
 /* Return true if the answer justifies a search for a slow node. */
 bool verdict_says_slow(const json_t *verdict);

@@ -279,11 +279,11 @@ static void add_torch(const struct torch_log *torch, const json_t *nodes, long n
     for (size_t i = n; i < json_array_size(all); i++) {
         const json_t *one = json_array_get(all, i);
 
-        has_finding |= verdict_says(one, VERDICT_FINDING);
+        has_finding |= verdict_has_answer(one, VERDICT_FINDING);
         json_array_append(verdicts, json_array_get(all, i));
     }
     for (size_t i = 0; i < n; i++)
-        if (!has_finding || !verdict_says(json_array_get(all, i), VERDICT_OK))
+        if (!has_finding || !verdict_has_answer(json_array_get(all, i), VERDICT_OK))
             json_array_append(verdicts, json_array_get(all, i));
     json_object_set_new(out, "verdicts", verdicts);
 }

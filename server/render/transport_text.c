@@ -56,7 +56,7 @@ void transport_text(const json_t *transports, struct buf *out)
         const json_t *one = json_array_get(verdicts, i);
 
         /* The lines above already list the paths, so an OK verdict adds nothing. */
-        if (verdict_says(one, VERDICT_OK))
+        if (verdict_has_answer(one, VERDICT_OK))
             continue;
         buf_append_str(out, "# ");
         put_shown(out, json_get_str(one, "sentence", "?"));

@@ -317,7 +317,7 @@ static void refuse_sick(struct active_run *active)
     char reason[1000];
 
     if (run->spec->preflight != RUN_PREFLIGHT_REQUIRE || !found ||
-        !verdict_says(found, VERDICT_FINDING))
+        !verdict_has_answer(found, VERDICT_FINDING))
         return;
     snprintf(reason, sizeof(reason), "preflight: %s",
              json_get_str(found, "sentence", ""));

@@ -181,7 +181,7 @@ static void set_result(json_t *batch, enum verdict_answer answer, const char *se
 /* True if the batch keeps a slow run's answer until its follow-up has ended. */
 static bool is_slow(const json_t *batch)
 {
-    return verdict_says(batch, VERDICT_FAIL);
+    return verdict_has_answer(batch, VERDICT_FAIL);
 }
 
 void sweep_give_up(json_t *batch, const char *why)
@@ -368,7 +368,7 @@ static json_t *follow_up_of_end(json_t *watch, const json_t *run, const json_t *
 
     sweep_count(watch, "alarms", is_alarm);
     sweep_count(watch, "unconfirmed_alarms",
-                is_alarm && verdict_says(check, VERDICT_PASS));
+                is_alarm && verdict_has_answer(check, VERDICT_PASS));
     if (is_new)
         json_object_set(watch, "lasting", lasting);
     return is_new || gate_failed(gate) ? spec_of_pairs(run) : NULL;
@@ -377,10 +377,10 @@ static json_t *follow_up_of_end(json_t *watch, const json_t *run, const json_t *
 static enum verdict_answer answer_of(const json_t *verdict)
 {
     for (size_t i = 0; i < ANSWERS; i++)
-        if (verdict_says(verdict, answers[i].answer))
+        if (verdict_has_answer(verdict, answers[i].answer))
             return answers[i].answer;
-    return verdict_says(verdict, VERDICT_SLOW_TOGETHER) ? VERDICT_NONE
-                                                        : VERDICT_NOT_EVALUATED;
+    return verdict_has_answer(verdict, VERDICT_SLOW_TOGETHER) ? VERDICT_NONE
+                                                              : VERDICT_NOT_EVALUATED;
 }
 
 /* Read the run's verdict. Returns the spec of its follow-up, a new object, or NULL. */
@@ -480,7 +480,7 @@ static const json_t *leading_batch(const json_t *batches, size_t *answer)
     for (size_t k = 0; k < ANSWERS; k++) {
         *answer = k;
         json_array_foreach (batches, i, batch)
-            if (verdict_says(batch, answers[k].answer))
+            if (verdict_has_answer(batch, answers[k].answer))
                 return batch;
     }
     *answer = ANSWERS - 2; /* not evaluated */

@@ -21,9 +21,9 @@ int build_id_differ(const char *first, const char *first_node, const char *build
                      first, first_node, build, node);
 }
 
-static int compare(const struct buf *stands, const char *node, struct error *err)
+static int compare(const struct buf *stored, const char *node, struct error *err)
 {
-    json_t *first = json_parse(stands->data, stands->len, err);
+    json_t *first = json_parse(stored->data, stored->len, err);
     int status = 0;
 
     if (!first)
@@ -39,7 +39,7 @@ static int compare(const struct buf *stands, const char *node, struct error *err
 int build_id_agree(struct rendezvous_client *store, int rank, const char *node,
                    struct error *err)
 {
-    struct buf stands;
+    struct buf stored;
     json_t *own;
     char *text;
 
@@ -50,11 +50,11 @@ int build_id_agree(struct rendezvous_client *store, int rank, const char *node,
     json_decref(own);
     if (!text)
         return error_set(err, ERROR_MEMORY, "out of memory");
-    buf_init(&stands, RECORD_MAX);
-    int status = rendezvous_client_compare_set(store, KEY, "", text, &stands, err);
-    if (!status && stands.len > 0)
-        status = compare(&stands, node, err);
-    buf_release(&stands);
+    buf_init(&stored, RECORD_MAX);
+    int status = rendezvous_client_compare_set(store, KEY, "", text, &stored, err);
+    if (!status && stored.len > 0)
+        status = compare(&stored, node, err);
+    buf_release(&stored);
     free(text);
     return status;
 }

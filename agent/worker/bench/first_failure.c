@@ -29,7 +29,7 @@ static void adopt(const char *text, size_t len, struct first_failure *failure)
 
 void first_failure_settle(struct rendezvous_client *store, struct first_failure *failure)
 {
-    struct buf stands;
+    struct buf stored;
     json_t *record = json_pack("{s:i, s:b, s:s}", "rank", failure->rank, "cancelled",
                                failure->is_cancelled, "text", failure->error.text);
     char *text = record ? json_text(record) : NULL;
@@ -39,12 +39,12 @@ void first_failure_settle(struct rendezvous_client *store, struct first_failure 
         free(text);
         return;
     }
-    buf_init(&stands, RECORD_MAX);
+    buf_init(&stored, RECORD_MAX);
     rendezvous_client_ignore_stop(store);
     rendezvous_client_set_timeout(store, TIMEOUT_MS);
-    if (!rendezvous_client_compare_set(store, KEY, "", text, &stands, NULL) &&
-        stands.len > 0)
-        adopt(stands.data, stands.len, failure);
-    buf_release(&stands);
+    if (!rendezvous_client_compare_set(store, KEY, "", text, &stored, NULL) &&
+        stored.len > 0)
+        adopt(stored.data, stored.len, failure);
+    buf_release(&stored);
     free(text);
 }

@@ -23,7 +23,7 @@
 #include "agent/worker/bench/first_failure.h"
 #include "agent/worker/bench/group.h"
 #include "agent/worker/bench/progress.h"
-#include "agent/worker/bench/says.h"
+#include "agent/worker/bench/describe.h"
 #include "agent/worker/bench/watchdog.h"
 #include "agent/worker/group/hostid.h"
 #include "agent/worker/group/rendezvous_client.h"
@@ -78,7 +78,7 @@ static int print_probe(struct backend *backend)
 {
     if (backend->load)
         backend->load(backend);
-    json_t *probe = says_probe(backend);
+    json_t *probe = describe_probe(backend);
 
     if (!probe) {
         fprintf(stderr, "out of memory\n");
@@ -97,7 +97,7 @@ static double seconds_since_start(const struct worker *worker)
 static void emit_phase(struct worker *worker, const char *phase, json_t *more)
 {
     events_emit(&worker->events, "phase",
-                says_phase(phase, seconds_since_start(worker), more));
+                describe_phase(phase, seconds_since_start(worker), more));
 }
 
 static void emit_hello(struct worker *worker)
@@ -107,7 +107,7 @@ static void emit_hello(struct worker *worker)
     gethostname(host, sizeof(host) - 1);
     hostid_text(getenv("RINGBENCH_HOSTID"), hostid);
     events_emit(&worker->events, "hello",
-                says_hello(worker->backend, getpid(), host, hostid));
+                describe_hello(worker->backend, getpid(), host, hostid));
 }
 
 static int read_number(const char *name, int min, int max, int *out, struct error *err)
@@ -168,13 +168,13 @@ static int read_case(struct worker *worker, struct error *err)
                          "case: world_size is %d, but WORLD_SIZE is %d",
                          worker->file->world_size, worker->env.world_size);
     }
-    return says_supported(worker->backend, worker->file, err);
+    return backend_supports_case(worker->backend, worker->file, err);
 }
 
 static void emit_failure(struct worker *worker, const char *code, const char *text,
                          int peer)
 {
-    events_emit_last(&worker->events, "done", says_failure(code, text, peer));
+    events_emit_last(&worker->events, "done", describe_failure(code, text, peer));
 }
 
 /* Add the CPU's clock rates to "clocks". The backend may have added other clocks. */
@@ -271,7 +271,7 @@ static void emit_unreached(void *arg, const char *over, int rank,
 
     if (worker->n_unreached++ < UNREACHED_MAX)
         events_emit(&worker->events, "unreached",
-                    says_unreached(over, rank, place, via, reason));
+                    describe_unreached(over, rank, place, via, reason));
 }
 
 static int form(struct worker *worker, struct error *err)
@@ -293,7 +293,7 @@ static int form(struct worker *worker, struct error *err)
     if (!worker->comm || (worker->backend->connect &&
                           worker->backend->connect(worker->comm, &worker->env, err)))
         return -1;
-    emit_phase(worker, "connected", says_connected(worker->backend, worker->comm));
+    emit_phase(worker, "connected", describe_connected(worker->backend, worker->comm));
     return 0;
 }
 

@@ -132,7 +132,7 @@ static int pass_time(struct watch *watch, struct watch_idle *idle)
     idle->since_ns = idle->since_ns ? idle->since_ns : now;
     if (now - idle->since_ns > SLEEP_AFTER_NS)
         return 1;
-    watch_give_way(&watch->spared, 0);
+    watch_yield(&watch->spared, 0);
     return 0;
 }
 

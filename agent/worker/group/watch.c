@@ -151,18 +151,18 @@ int watch_reason(const struct watch *watch, struct error *err)
     return -1;
 }
 
-bool watch_give_way(unsigned *left_out, unsigned n)
+bool watch_yield(unsigned *spared, unsigned n)
 {
     int64_t start_ns;
 
-    if (*left_out > 0) {
-        (*left_out)--;
+    if (*spared > 0) {
+        (*spared)--;
         return false;
     }
     start_ns = clock_monotonic_ns();
     sched_yield();
     if (clock_monotonic_ns() - start_ns > LONG_TURN_NS)
-        *left_out = n;
+        *spared = n;
     return true;
 }
 
@@ -175,7 +175,7 @@ void watch_nap(void)
 
 int watch_idle_slow(struct watch *watch, struct watch_idle *idle)
 {
-    if (!watch_give_way(&watch->spared, YIELDS_SPARED))
+    if (!watch_yield(&watch->spared, YIELDS_SPARED))
         watch_nap();
     if (idle->polls % 16 != 0)
         return 0;

@@ -90,9 +90,9 @@ int watch_idle_slow(struct watch *watch, struct watch_idle *idle);
 
 /* Yield the processor. After a yield that took long, the next n calls return false
  * without yielding: another process computes on this core. The caller should then sleep,
- * because the kernel favors a process that wakes up over one that yields. *left_out
+ * because the kernel favors a process that wakes up over one that yields. *spared
  * counts the remaining calls; 0 at first. */
-bool watch_give_way(unsigned *left_out, unsigned n);
+bool watch_yield(unsigned *spared, unsigned n);
 
 /* Call before sleeping on a socket: adapts how long the next socket is polled. */
 void watch_poll_less(struct watch *watch);

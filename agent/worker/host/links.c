@@ -40,7 +40,7 @@ static bool give_way(struct links *links, const struct watch_idle *idle)
 {
     return links->watch->is_crowded &&
            idle->polls <= links->watch->polls + YIELDS_CROWDED &&
-           watch_give_way(&links->spared, YIELDS_SPARED);
+           watch_yield(&links->spared, YIELDS_SPARED);
 }
 
 /* Make one step of a wait on n sockets. With n = 0, wait for memory, on which a rank

@@ -70,7 +70,7 @@ static void pass_time(struct backend_comm *comm, bool is_long)
 
     if (!watch->is_crowded)
         sched_yield();
-    else if (is_long || !watch_give_way(&watch->spared, YIELDS_SPARED))
+    else if (is_long || !watch_yield(&watch->spared, YIELDS_SPARED))
         watch_nap();
 }
 

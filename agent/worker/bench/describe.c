@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* says.c - build a worker's events about itself */
-#include "agent/worker/bench/says.h"
+/* describe.c - build a worker's events about itself */
+#include "agent/worker/bench/describe.h"
 
 #include "common/base/version.h"
 
@@ -31,7 +31,7 @@ static const char *name_of_redop(int i)
     return redop_name((enum redop)i);
 }
 
-json_t *says_probe(const struct backend *backend)
+json_t *describe_probe(const struct backend *backend)
 {
     json_t *probe = backend->probe();
 
@@ -51,8 +51,8 @@ json_t *says_probe(const struct backend *backend)
     return probe;
 }
 
-int says_supported(const struct backend *backend, const struct case_file *file,
-                   struct error *err)
+int backend_supports_case(const struct backend *backend, const struct case_file *file,
+                          struct error *err)
 {
     const struct series_plan *plan = &file->plan;
 
@@ -80,8 +80,8 @@ int says_supported(const struct backend *backend, const struct case_file *file,
     return 0;
 }
 
-json_t *says_hello(const struct backend *backend, long pid, const char *host,
-                   const char *hostid)
+json_t *describe_hello(const struct backend *backend, long pid, const char *host,
+                       const char *hostid)
 {
     json_t *event =
         json_pack("{s:i, s:s, s:s, s:s, s:I, s:s, s:s}", "protocol", PROTOCOL, "backend",
@@ -92,7 +92,7 @@ json_t *says_hello(const struct backend *backend, long pid, const char *host,
     return event;
 }
 
-json_t *says_phase(const char *phase, double seconds, json_t *more)
+json_t *describe_phase(const char *phase, double seconds, json_t *more)
 {
     json_t *event = json_pack("{s:s, s:f}", "phase", phase, "seconds", seconds);
 
@@ -102,7 +102,7 @@ json_t *says_phase(const char *phase, double seconds, json_t *more)
     return event;
 }
 
-json_t *says_connected(const struct backend *backend, struct backend_comm *comm)
+json_t *describe_connected(const struct backend *backend, struct backend_comm *comm)
 {
     json_t *more = json_pack("{s:o}", "transport", backend->transport(comm));
 
@@ -115,7 +115,7 @@ json_t *says_connected(const struct backend *backend, struct backend_comm *comm)
     return more;
 }
 
-json_t *says_failure(const char *code, const char *text, int peer)
+json_t *describe_failure(const char *code, const char *text, int peer)
 {
     json_t *error = json_pack("{s:s, s:s}", "code", code, "text", text);
 
@@ -124,8 +124,8 @@ json_t *says_failure(const char *code, const char *text, int peer)
     return json_pack("{s:b, s:o}", "ok", 0, "error", error);
 }
 
-json_t *says_unreached(const char *over, int peer, const struct attempt_place *place,
-                       const char *via, const char *reason)
+json_t *describe_unreached(const char *over, int peer, const struct attempt_place *place,
+                           const char *via, const char *reason)
 {
     return json_pack("{s:s, s:i, s:s, s:s, s:s, s:s}", "over", over, "peer", peer,
                      "address", place->address, "interface", place->interface, "via", via,
