@@ -163,7 +163,7 @@ static inline int teardown(void **state)
 
 static inline int connect_to(const char *address, int port)
 {
-    const struct timeval limit = {.tv_sec = 20};
+    const struct timeval limit = {.tv_sec = 60};
     struct sockaddr_in6 in6 = {.sin6_family = AF_INET6,
                                .sin6_port = htons((uint16_t)port)};
     struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};

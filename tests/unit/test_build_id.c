@@ -13,7 +13,7 @@ static struct rendezvous_client *open_store(struct rendezvous_stub *stub)
 
     assert_int_equal(rendezvous_stub_start(stub, NULL, 0), 0);
     snprintf(port, sizeof(port), "%d", stub->port);
-    store = rendezvous_client_connect("127.0.0.1", port, 10000, NULL, &err);
+    store = rendezvous_client_connect("127.0.0.1", port, 60000, NULL, &err);
     assert_non_null(store);
     return store;
 }

@@ -151,14 +151,14 @@ static int run_rank(const struct setup *setup, int rank, int port, int events_fd
     if (setup->per_host)
         snprintf(hostid, sizeof(hostid), "host-%d", rank / setup->per_host);
     struct rendezvous_client *store =
-        rendezvous_client_connect("127.0.0.1", text, 10000, NULL, &err);
+        rendezvous_client_connect("127.0.0.1", text, 60000, NULL, &err);
     struct backend_env env = {.file = file,
                               .rank = rank,
                               .world_size = setup->n,
                               .store = store,
                               .hostid = hostid[0] ? hostid : NULL,
                               .stop = &stop,
-                              .timeout_ms = 30000};
+                              .timeout_ms = 120000};
     int *members;
     group_find(file, &env, &members);
     struct tree_config config = backend_env_tree(&env);

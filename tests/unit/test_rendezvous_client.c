@@ -48,7 +48,7 @@ static struct rendezvous_client *connect_to(const struct fixture *fixture)
 {
     struct error err = {0};
     struct rendezvous_client *client =
-        rendezvous_client_connect("127.0.0.1", fixture->port, 5000, NULL, &err);
+        rendezvous_client_connect("127.0.0.1", fixture->port, 60000, NULL, &err);
 
     if (!client)
         fail_msg("%s", err.text);
@@ -148,7 +148,7 @@ TEST(a_stop_ends_a_wait_at_once)
     const char *keys[] = {"nothing"};
     struct error err = {0};
     struct rendezvous_client *client =
-        rendezvous_client_connect("127.0.0.1", fixture->port, 5000, &stop, NULL);
+        rendezvous_client_connect("127.0.0.1", fixture->port, 60000, &stop, NULL);
 
     atomic_store(&stop, 1);
     int64_t start = clock_monotonic_ns();
@@ -317,7 +317,7 @@ TEST(the_second_address_is_tried_where_the_first_is_silent)
     assert_int_equal(rendezvous_client_add(client, "twofold", 1, &value, NULL), 0);
     rendezvous_client_destroy(client);
     /* Less time than an address may take: a half of it is the second one's. */
-    client = rendezvous_client_connect(TWOFOLD, fixture->port, 2000, NULL, &err);
+    client = rendezvous_client_connect(TWOFOLD, fixture->port, 8000, NULL, &err);
     assert_non_null(client);
     rendezvous_client_destroy(client);
     end_silence(&silence);

@@ -81,7 +81,7 @@ TEST(unfinished_requests_are_bounded)
         fds[i] = (struct pollfd){.fd = connect_v2(fixture), .events = POLLIN};
         send_all(fds[i].fd, bytes.data, bytes.len - 1);
     }
-    assert_int_equal(poll(fds, 4, 20000), 1);
+    assert_int_equal(poll(fds, 4, 60000), 1);
     for (int i = 0; i < 4; i++) {
         if (fds[i].revents) {
             expect_end(fds[i].fd);
