@@ -16,7 +16,8 @@
 #define FIXTURE_PACED_LIMIT ((size_t)256 << 10)
 
 /* For what comes at once, unless the machine is busy: the thread sanitizer with 1,000
- * clients has taken more than 20 s. The server closes an idle connection after a minute. */
+ * clients has taken more than 20 s. The server closes an idle connection after a minute.
+ */
 #define WAIT_S 55
 
 struct parked {
