@@ -523,11 +523,6 @@ struct run_spec *run_spec_read_case(json_t *file, struct error *err)
     return spec;
 }
 
-long run_spec_iters(const struct run_spec *spec)
-{
-    return spec->iters ? spec->iters : RUN_SPEC_ITERS_USUAL;
-}
-
 double run_spec_block_us(const struct run_spec *spec, double call_us)
 {
     double least_us = fmin(RUN_SPEC_ITERS_USUAL * call_us, LONG_BLOCK_US);

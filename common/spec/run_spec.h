@@ -181,9 +181,6 @@ const char *run_pattern_name(enum run_pattern pattern);
 enum run_bind run_bind_lookup(const char *name);
 const char *nccl_registration_name(enum nccl_registration registration);
 
-/* Return `iters`; if `iters` is auto, return a default for callers that need a number. */
-long run_spec_iters(const struct run_spec *spec);
-
 /* Return the length of a block of timed calls if `iters` is auto: block_ms, but at least
  * 20 calls, or 100 ms if 20 calls take longer. In `isolated` timing, return one call. */
 double run_spec_block_us(const struct run_spec *spec, double call_us);

@@ -232,11 +232,6 @@ bool gate_is_asked(const json_t *spec)
            json_object_get(spec, "baseline");
 }
 
-bool gate_needs_results(const json_t *spec, const char *state)
-{
-    return gate_is_asked(spec) && strcmp(state, "completed") == 0;
-}
-
 json_t *gate_judge(const struct gate_run *run)
 {
     struct tally tally = {.checks = json_array()};

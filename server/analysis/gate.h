@@ -35,9 +35,6 @@ struct gate_run {
 /* Return true if an effective spec contains checks, so the run is judged at its end. */
 bool gate_is_asked(const json_t *spec);
 
-/* Return true if judging the run requires its results. */
-bool gate_needs_results(const json_t *spec, const char *state);
-
 /* Return the `gate` verdict as a new reference. NULL means that the run is slower than
  * usual. Such a run must be measured again before it can fail. */
 json_t *gate_judge(const struct gate_run *run);

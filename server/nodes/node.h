@@ -64,7 +64,7 @@ struct node {
     int64_t next_seq;
     node_commands *poll_done;
     void *poll_arg;
-    int64_t poll_after, poll_until_ns;
+    int64_t poll_until_ns;
     /* Numbers of the latest stored event, and of the latest event applied since the
      * server's start. */
     int64_t acked, taken;
