@@ -11,8 +11,7 @@
  * NULL changes nothing. Call before other threads start. */
 int affinity_apply(const char *cpus, struct error *err);
 
-/* True if the agent assigned CPUs. In that case no two ranks of this host share a core.
- */
+/* True if the agent assigned CPUs. Then no two ranks of this host share a core. */
 bool affinity_is_given(void);
 
 /* The assigned CPUs (RINGBENCH_CPUS), or NULL. */

@@ -29,8 +29,7 @@ typedef int shared_object_check(void *handle, void *arg, struct error *err);
 void *shared_object_open(const char *override, const char *const *names,
                          shared_object_check *check, void *arg, struct error *err);
 
-/* Store the functions' addresses in *table. The address of a missing optional function is
- * NULL. */
+/* The address of a missing optional function is NULL. */
 int shared_object_bind(void *handle, const struct shared_symbol *symbols, size_t n,
                        void *table, struct error *err);
 

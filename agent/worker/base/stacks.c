@@ -161,7 +161,7 @@ static void query(int tid)
         atomic_store(&answer->state, ANSWER_NONE); /* the thread has just ended */
 }
 
-/* Query all threads except the caller. Returns their number. */
+/* Returns the number of threads, without the caller. */
 static size_t query_all(void)
 {
     /* getdents64 instead of readdir, which allocates memory. */
@@ -209,7 +209,6 @@ static void await_answers(void)
 
 /* ---- Print the answers ---- */
 
-/* Skip the frames of the signal handler. */
 static int first_frame(const struct answer *answer)
 {
     for (int i = 0; i < answer->n; i++)

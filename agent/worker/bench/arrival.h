@@ -17,13 +17,13 @@
 
 #define ARRIVALS_MAX 32 /* number of calls recorded per row, starting with the first */
 
-/* One rank's times at one call, in nanoseconds of its own clock. */
+/* In nanoseconds of the rank's own clock. */
 struct arrival {
     int64_t in_ns, out_ns; /* entered and left the barrier */
     int64_t came_ns;       /* time just before the call */
 };
 
-/* One rank's arrivals, as ranks exchange them. */
+/* Exchanged between ranks. */
 struct arrivals {
     uint64_t clock; /* hash of the host's identity: equal if ranks read the same clock */
     int64_t n;
@@ -33,10 +33,9 @@ struct arrivals {
 /* Initialize *arrivals without records and with this process's clock. */
 void arrivals_init(struct arrivals *arrivals);
 
-/* Record a call. After ARRIVALS_MAX calls, further calls are ignored. */
+/* Calls after the first ARRIVALS_MAX are ignored. */
 void arrivals_add(struct arrivals *arrivals, struct arrival arrival);
 
-/* Size in bytes of a struct arrivals that contains n records. */
 size_t arrivals_bytes(int64_t n);
 
 /* late_us[rank]: the median over the calls of the rank's arrival minus the median rank's

@@ -28,8 +28,7 @@ struct timed;
 struct timed_ns;
 struct watchdog;
 
-/* Arguments of create, borrowed until create returns unless a member's comment differs.
- */
+/* Borrowed until create returns, unless a member's comment differs. */
 struct backend_env {
     int rank, world_size;
     int local_rank,
@@ -186,8 +185,7 @@ struct backend {
      * is divided; more if inputs are scaled before the sum. */
     unsigned avg_ulps;
     bool is_async; /* run only enqueues; wait returns when the work is complete */
-    /* Not a real measurement. The probe's output, `hello` and every row contain a mark.
-     */
+    /* Not real measurements: the probe's output, `hello` and every row are marked. */
     bool is_emulated;  /* test libraries replace CUDA and NCCL, and move the bytes */
     bool is_simulated; /* no bytes are moved */
 
@@ -239,8 +237,7 @@ struct backend {
                  struct error *err);
     int (*read)(struct backend_comm *comm, void *host, const void *from, size_t len,
                 struct error *err);
-    /* Repeat `size` bytes over `len` bytes. `size` is 1, or whole elements up to 64 KiB.
-     */
+    /* Repeat `size` bytes over `len` bytes. `size`: 1, or whole elements up to 64 KiB. */
     int (*fill)(struct backend_comm *comm, void *to, const void *element, size_t size,
                 size_t len, struct error *err);
 

@@ -46,7 +46,6 @@ static void place(const struct bench *bench, struct bench_row *row)
     assert(row->offsets >= 1);
 }
 
-/* True, with the reason, if the row cannot be run. */
 static bool must_skip(const struct bench *bench, const struct bench_row *row,
                       char reason[ROW_REASON_MAX])
 {
@@ -120,7 +119,6 @@ static bool is_checked(const struct bench *bench, const struct bench_row *row)
            (!row->row.in_place || collective_facts(row->row.collective)->checks_in_place);
 }
 
-/* Figures and errors of a row, by group. */
 struct outcome {
     struct measurement *figures;
     uint64_t *wrong;

@@ -39,8 +39,7 @@ long bench_replays(const struct bench *bench);
 /* -1 with ERROR_UNAVAILABLE if a stop was requested. */
 int bench_stopped(const struct bench *bench, struct error *err);
 
-/* Call the backend's functions, or equivalents on host memory if the backend lacks them.
- */
+/* Without the backend's functions, use host memory. */
 int bench_write(struct bench *bench, void *to, const void *host, size_t len,
                 struct error *err);
 int bench_read(struct bench *bench, void *host, const void *from, size_t len,

@@ -11,9 +11,7 @@
 #include "common/base/memory.h"
 #include "common/base/order_stat.h"
 
-/* A rank's part of an exchange: elapsed time, idle flag, then n times and n enqueue
- * times.
- */
+/* One rank's part of an exchange; TIMES: n times, then n enqueue times. */
 enum part { ELAPSED_S, IS_IDLE, TIMES };
 #define PART(n) (TIMES + 2 * (size_t)(n))
 
@@ -70,7 +68,6 @@ static double *of_group(const struct blocks *blocks, double *values, int group)
     return values + (size_t)group * (size_t)rule_of(blocks)->max;
 }
 
-/* One rank's part of the latest exchange of n blocks. */
 static const double *part_of(const struct blocks *blocks, int rank, long n)
 {
     return blocks->parts + (size_t)rank * PART(n);
@@ -110,7 +107,7 @@ static void add_shares(struct blocks *blocks, long n)
     }
 }
 
-/* All ranks have added the same number of blocks, so their parts have the same length. */
+/* All ranks have added the same number of blocks. */
 int blocks_share(struct blocks *blocks, long n, struct error *err)
 {
     if (bench_allgather(blocks->bench, blocks->own, PART(n) * sizeof(double),

@@ -114,7 +114,7 @@ static int read_nodes(struct case_file *file, const json_t *json, struct error *
                                  rank, n);
 }
 
-/* Find each rank's node (an index) and local rank on that node. Call after read_nodes. */
+/* Node indices and local ranks, by rank. Call after read_nodes. */
 static void place_ranks(const struct case_file *file, int *node_of, int *local_rank)
 {
     for (int rank = 1; file->nodes && rank < file->world_size; rank++) {

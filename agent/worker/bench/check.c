@@ -17,7 +17,7 @@ struct wrong_element {
     char expected[PATTERN_TEXT_MAX], got[PATTERN_TEXT_MAX];
 };
 
-/* One rank's wrong elements, as ranks exchange them. */
+/* Exchanged between ranks. */
 struct findings {
     uint64_t wrong;
     uint32_t kept;
@@ -33,7 +33,7 @@ struct check {
     bool receives;        /* this rank receives a result in the row's call */
     /* expected buffer if this rank receives nothing */
     struct backend_untouched untouched;
-    struct findings findings; /* findings of this rank */
+    struct findings findings;
 };
 
 /* Poison the receive buffer before writing the input: in place, the two buffers
@@ -105,7 +105,6 @@ static void compare_block(struct check *check, uint64_t first, size_t count)
     }
 }
 
-/* Expected elements of an alltoallv. */
 static void expect_traffic(const struct check *check, uint64_t first, size_t count)
 {
     const struct traffic_plan *plan = check->row->call.traffic;
@@ -122,7 +121,7 @@ static void expect_traffic(const struct check *check, uint64_t first, size_t cou
     }
 }
 
-/* Fill check->expected with elements first .. first+count-1 of the receive buffer. */
+/* Elements first .. first+count-1 of the receive buffer. */
 static void expect(struct check *check, uint64_t first, size_t count)
 {
     const struct backend_untouched *untouched = &check->untouched;
@@ -148,7 +147,7 @@ static void expect(struct check *check, uint64_t first, size_t count)
     }
 }
 
-/* Compare on the host an element that differs on the device, and record it as wrong. */
+/* The device found this element wrong. Compare it again on the host, and record it. */
 static int note_found(struct check *check, uint64_t index, struct error *err)
 {
     const struct backend_call *call = &check->row->call;
@@ -283,8 +282,7 @@ static int one_pass(struct check *check, struct error *err)
     }
     if (write_inputs(check, err) || bench_barrier(bench, err) || run_call(check, err))
         return -1;
-    /* No rank may write the next pass's input while a peer still reads the current input.
-     */
+    /* No rank may write the next input while a peer still reads the current one. */
     if (bench_barrier(bench, err) || spoil(check, err))
         return -1;
     return compare(check, err);

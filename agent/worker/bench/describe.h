@@ -30,7 +30,6 @@ json_t *describe_failure(const char *code, const char *text, int peer);
 json_t *describe_unreached(const char *over, int peer, const struct attempt_place *place,
                            const char *via, const char *reason);
 
-/* Further keys of the phase `connected`. */
 json_t *describe_connected(const struct backend *backend, struct backend_comm *comm);
 
 #endif

@@ -22,11 +22,9 @@ struct events {
 int events_init(struct events *events, int fd);
 void events_release(struct events *events);
 
-/* Write the object with the key "type" added. Takes ownership of the object, even on
- * failure; ignores NULL. */
+/* Adds the key "type". Takes ownership of the object, even on failure; ignores NULL. */
 void events_emit(struct events *events, const char *type, json_t *object);
 
-/* Write the last event. */
 void events_emit_last(struct events *events, const char *type, json_t *object);
 
 #endif

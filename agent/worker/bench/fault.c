@@ -67,8 +67,7 @@ static struct fault_wrap *wrap_of(struct backend_comm *comm)
     return (struct fault_wrap *)(void *)comm;
 }
 
-/* The loop counts a call before the call begins. Subtract that call while the fault acts.
- */
+/* The loop counts a call before it begins, so subtract it while the fault acts. */
 static int act_before(const struct fault_wrap *wrap, struct error *err)
 {
     struct progress *progress = wrap->bench->progress;

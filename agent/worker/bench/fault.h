@@ -15,7 +15,6 @@
  * count that operation yet. */
 int fault_act(struct bench *bench, uint64_t row, struct error *err);
 
-/* A wrapper around the calls of a rank with a fault. */
 struct fault_wrap {
     struct bench *bench;
     uint64_t row;

@@ -6,9 +6,8 @@
 #include "agent/worker/bench/backend.h"
 #include "agent/worker/bench/case_file.h"
 
-/* Fill in the members of env that describe this rank's group, from the case and
- * env->rank. *members: an array that env borrows, or NULL if all ranks form one group.
- * Free it after the communicator. */
+/* Fill in the group's members of env from the case and env->rank. *members: an array that
+ * env borrows, or NULL if all ranks form one group. Free it after the communicator. */
 void group_find(const struct case_file *file, struct backend_env *env, int **members);
 
 #endif

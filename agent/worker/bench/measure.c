@@ -23,7 +23,7 @@
 #define SETTLE_MAX 4      /* attempts to reach SETTLED_PART */
 #define SKEW_BYTES 262144 /* limit for the arrivals that all ranks exchange per row */
 
-/* One rank's figures, as ranks exchange them. */
+/* Exchanged between ranks. */
 struct own_figures {
     double first_us, mean_us, enqueue_us;
     struct choice choice;
@@ -115,7 +115,6 @@ static const struct backend_laps *laps_of(const struct loop *loop)
 
 /* ---- Warm-up ---- */
 
-/* Time one submission and a wait. */
 static int call_once(struct loop *loop, double *us, struct error *err)
 {
     struct timed_ns ns;
@@ -178,7 +177,6 @@ static void add_sample(struct loop *loop, double us)
     loop->samples[loop->n_samples++] = us / (double)loop->bench->file->spec->agg_iters;
 }
 
-/* With per_iter, keep the time of each submission. */
 static int take_samples(struct loop *loop, struct error *err)
 {
     const struct backend_laps *laps = laps_of(loop);
@@ -192,7 +190,6 @@ static int take_samples(struct loop *loop, struct error *err)
     return 0;
 }
 
-/* Keep this rank's times at the barrier before a block. */
 static void keep_arrival(struct loop *loop, const struct timed_ns *ns)
 {
     arrivals_add(&loop->arrivals, (struct arrival){ns->in_ns, ns->out_ns, ns->out_ns});
@@ -220,7 +217,6 @@ static int time_calls(struct loop *loop, struct own_figures *own, struct error *
     return take_samples(loop, err);
 }
 
-/* Record the calls of a block without running them. */
 static int capture(struct loop *loop, struct error *err)
 {
     const struct backend_graph *graph = loop->bench->backend->graph;
@@ -368,7 +364,6 @@ static int settle(struct loop *loop, struct error *err)
     return 0;
 }
 
-/* Time loop->iters submissions with the row's loop. */
 static int time_block(struct loop *loop, struct error *err)
 {
     struct own_figures *own = &loop->own;
@@ -527,8 +522,7 @@ static int combine_samples(const struct loop *loop, struct measurement *out,
     return status;
 }
 
-/* On rank 0: the barriers' skew over all groups, and in `isolated` each rank's lateness.
- */
+/* On rank 0. Lateness is known only in `isolated` with one group. */
 static void find_late(const struct loop *loop, const struct arrivals *all,
                       struct measurement *out)
 {
@@ -560,7 +554,6 @@ static int combine_arrivals(const struct loop *loop, struct measurement *out,
     return all ? 0 : -1;
 }
 
-/* Add the figures of rank `place` of n. */
 static void add_figures(struct measurement *out, const struct own_figures *one, int place,
                         int n)
 {

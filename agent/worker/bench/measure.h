@@ -23,8 +23,7 @@ struct measurement {
     /* By rank (arrival.h), on rank 0 only. NULL unless `isolated` with a single group. */
     double *late_us, late_error_us;
     double skew_us; /* of the barriers before the calls; negative: not measured */
-    /* The remaining members are set for a row that was timed in blocks, else 0 and NULL.
-     */
+    /* The members below are set only for a row in blocks, else 0 and NULL. */
     long n_blocks;
     double *blocks_us; /* per call, mean over ranks, in order of time */
     double p5_us, p95_us;

@@ -21,7 +21,7 @@ struct progress {
     _Atomic(const char *) loading; /* libraries being loaded, static text, or NULL */
 };
 
-/* Build the event `progress`, a new object. */
+/* Returns a new object. */
 json_t *progress_describe(struct progress *progress);
 
 static inline void progress_row(struct progress *progress, uint64_t series, uint64_t size)

@@ -106,7 +106,6 @@ static json_t *number_array(const double *values, long n)
     return array;
 }
 
-/* Add the statistics of a row that was timed in blocks. */
 static void add_blocks(json_t *result, const struct measurement *figures)
 {
     json_t *numbers =

@@ -54,8 +54,7 @@ int timed_back_to_back(struct timed *timed, struct timed_ns *out, struct error *
  * whether it is timed: nccl-tests' -z. */
 int timed_blocking(struct timed *timed, struct timed_ns *out, struct error *err);
 
-/* Time one submission and its wait after a barrier. The clock starts after the barrier.
- */
+/* Time one submission and its wait. The clock starts after a barrier. */
 int timed_isolated(struct timed *timed, struct timed_ns *out, struct arrival *arrival,
                    struct error *err);
 

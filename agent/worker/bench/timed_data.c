@@ -56,9 +56,8 @@ int timed_data_put(struct bench *bench, enum dtype type, int redop, struct error
     return 0;
 }
 
-/* Reuse data that a check of the same operation left. Data of another type or operation
- * may contain numbers whose products are denormal, which slow the processor in each call.
- */
+/* Reuse data that a check of the same operation left. Products of other data may be
+ * denormal, which slows the processor. */
 static int need(struct bench *bench, enum dtype type, int redop, struct error *err)
 {
     const struct timed_data *data = bench->data;

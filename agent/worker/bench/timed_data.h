@@ -13,7 +13,7 @@
 struct timed_data *timed_data_create(void);
 void timed_data_destroy(struct timed_data *data);
 
-/* Fill both buffers with input of this type for this operation; redop -1: none. */
+/* redop -1: none. */
 int timed_data_put(struct bench *bench, enum dtype type, int redop, struct error *err);
 
 /* Prepare the buffers for a row. They are filled only if they hold data of another type

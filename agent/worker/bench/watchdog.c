@@ -160,7 +160,7 @@ static void check(struct watchdog *watchdog, struct view *view)
     }
 }
 
-/* Release the lock, and sleep until an event of the tree, a wake-up, or the timeout. */
+/* Releases the lock. An event of the tree or a wake-up ends the sleep early. */
 static void sleep_ms(struct watchdog *watchdog, int ms)
 {
     struct pollfd fds[2] = {

@@ -52,7 +52,7 @@ struct worker {
     struct backend_env env;
     int *members; /* ranks of this rank's group */
     const char *master_addr, *master_port;
-    int n_unreached;        /* events `unreached` sent so far */
+    int n_unreached;        /* events sent so far */
     double cpu_mhz[2];      /* before the first and after the last row; NAN: unknown */
     const char *stage;      /* error code for a failure in the current stage */
     struct error misplaced; /* a failure to bind to the assigned CPUs */
@@ -177,7 +177,7 @@ static void emit_failure(struct worker *worker, const char *code, const char *te
     events_emit_last(&worker->events, "done", describe_failure(code, text, peer));
 }
 
-/* Add the CPU's clock rates to "clocks". The backend may have added other clocks. */
+/* The backend may have added other clocks. */
 static void add_cpu_clock(const struct worker *worker, json_t *done)
 {
     json_t *clocks = json_object_get(done, "clocks");
@@ -190,7 +190,6 @@ static void add_cpu_clock(const struct worker *worker, json_t *done)
                         json_pack("[f, f]", worker->cpu_mhz[0], worker->cpu_mhz[1]));
 }
 
-/* Build the event `done` of a successful case, with the backend's report. */
 static json_t *success_of(const struct worker *worker)
 {
     json_t *done = json_pack("{s:b}", "ok", 1);

@@ -54,7 +54,7 @@ bool pattern_receives(enum collective_kind kind, int rank, int root);
  * integers, NaN, or different signs. */
 uint64_t pattern_distance(enum dtype type, const void *a, const void *b);
 
-/* An element as text: exact decimal numbers, "0x.." for NaN. Returns text. */
+/* Exact decimal numbers; "0x.." for NaN. Returns text. */
 const char *pattern_format(enum dtype type, const void *element,
                            char text[PATTERN_TEXT_MAX]);
 

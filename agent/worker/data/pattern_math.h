@@ -303,7 +303,6 @@ NUMERIC_FN bool pattern_is_nan(enum dtype type, uint64_t bits)
     }
 }
 
-/* pattern_distance() of two elements' bits. */
 NUMERIC_FN uint64_t pattern_bits_distance(enum dtype type, bool is_float,
                                           unsigned element, uint64_t x, uint64_t y)
 {

@@ -61,7 +61,7 @@ struct attempt_until {
 int attempt_connect(int rank, const struct attempt_place *place, const char *over,
                     const struct attempt_until *until, struct error *err);
 
-/* Report an attempt that failed or has no answer yet. rank: the number in the report. */
+/* rank: the number in the report. */
 void attempt_report(const struct attempt *attempt, const char *over, int rank,
                     const struct attempt_place *place,
                     const struct attempt_observer *observer);
@@ -75,8 +75,8 @@ struct attempt_found {
     char interface[ATTEMPT_INTERFACE_MAX];
 };
 
-/* This host's interface on the route to a place; "": not known. The cache helps because
- * most places are reached from the same local address. */
+/* This host's interface on the route to a place; "": not known. *last caches the result,
+ * because most places share a local address. */
 const char *attempt_route(const struct attempt_place *place, struct attempt_found *last);
 
 #endif

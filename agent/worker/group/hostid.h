@@ -10,8 +10,7 @@
  * hash. Returns text. */
 const char *hostid_text(const char *override, char text[HOSTID_MAX]);
 
-/* The boot id, which is the same in all containers of a machine. "unknown" without /proc.
- */
+/* The boot id, shared by all containers of a machine; "unknown" without /proc. */
 const char *hostid_machine(char text[HOSTID_MAX]);
 
 #endif

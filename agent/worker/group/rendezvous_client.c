@@ -55,7 +55,6 @@ static bool is_stopped(const struct rendezvous_client *client)
     return client->stop && atomic_load_explicit(client->stop, memory_order_relaxed);
 }
 
-/* Wait for `events` on fd. 0: ready; -1 with a reason. */
 static int await_fd(struct rendezvous_client *client, int fd, short events,
                     int64_t deadline, struct error *err)
 {
@@ -110,8 +109,7 @@ static int send_request(struct rendezvous_client *client, int64_t deadline,
     return 0;
 }
 
-/* Receive `len` bytes and keep the connection after a failure, because a WAIT that timed
- * out can be cancelled. */
+/* Keep the connection after a failure, because a WAIT that timed out can be cancelled. */
 static int receive_soft(struct rendezvous_client *client, void *out, size_t len,
                         int64_t deadline, struct error *err)
 {
@@ -200,7 +198,6 @@ static int begin(struct rendezvous_client *client, enum query query, const char 
     return 0;
 }
 
-/* Append a length-prefixed value to *out. */
 static int receive_blob(struct rendezvous_client *client, struct buf *out,
                         int64_t deadline, struct error *err)
 {

@@ -33,7 +33,6 @@ struct segment {
     struct watch *watch;
 };
 
-/* The location of a leader's segment. */
 struct segment_place {
     pid_t pid;
     int fd;

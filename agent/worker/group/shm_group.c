@@ -81,7 +81,7 @@ static bool is_peer_lost(struct watch *watch)
     return false;
 }
 
-/* Open the member's segment. The caller closes the returned descriptor. */
+/* The caller closes the returned descriptor. */
 static int open_segment(const struct shm_group *group, int member, struct error *err)
 {
     const struct shm_peer *peer = &group->peers[member];

@@ -129,8 +129,7 @@ struct tree *tree_create(const struct tree_config *config, struct error *err)
 void tree_leave(struct tree *tree)
 {
     if (tree && !watch_check(&tree->watch)) {
-        /* A peer that has left this barrier may exit while other ranks are still in it.
-         */
+        /* A peer that left this barrier may exit while others are still in it. */
         watch_leave(&tree->watch, LEAVE_MS);
         tree_barrier(tree, NULL);
     }
@@ -172,14 +171,12 @@ json_t *tree_describe(const struct tree *tree)
 
 /* ---- Between hosts ---- */
 
-/* The message that informs another host about a lost rank. */
 struct notice {
     int32_t lost, code;
     char text[248];
 };
 
-/* True if a notice was read. On false, errno is the reason; 0 means a closed connection.
- */
+/* False: errno is the reason, or 0 if the connection was closed. */
 static bool read_notice(const struct tree_link *link, int flags, int *lost,
                         struct error *error)
 {
@@ -252,7 +249,7 @@ static int move(struct tree *tree, const struct tree_link *link, char *data, siz
     return 0;
 }
 
-/* The header of a message between leaders. `len` bytes of data follow. */
+/* `len` bytes of data follow. */
 struct header {
     uint64_t turn, len;
 };
@@ -347,7 +344,6 @@ static int exchange_with_parent(struct tree *tree, size_t len, char *all)
                : 0;
 }
 
-/* Leaders: gather up the tree, then distribute down. */
 static int exchange_hosts(struct tree *tree, size_t len, char *all)
 {
     if (gather_below(tree, len, all) ||

@@ -43,7 +43,6 @@ struct tree_config {
     struct attempt_observer observer; /* of unreachable addresses */
 };
 
-/* A host and its leader. */
 struct tree_host {
     int leader,
         machine; /* the leader's rank; the machine's number, which its containers share */
@@ -52,7 +51,6 @@ struct tree_host {
     int first, n; /* the host's ranks: n entries of `order`, starting at `first` */
 };
 
-/* A neighbor in the tree. */
 struct tree_link {
     int host, rank;
     int fd;         /* for operations */
@@ -89,8 +87,7 @@ void tree_leave(struct tree *tree);
 void tree_destroy(struct tree *tree);
 
 int tree_barrier(struct tree *tree, struct error *err);
-/* Gather `len` bytes from each rank, in the order of ranks. all: world_size * len bytes.
- */
+/* all: world_size * len bytes, in the order of ranks. */
 int tree_allgather(struct tree *tree, const void *mine, size_t len, void *all,
                    struct error *err);
 
@@ -101,8 +98,8 @@ json_t *tree_describe(const struct tree *tree);
  * can be detected. */
 int tree_fd(const struct tree *tree);
 void tree_poll(struct tree *tree);
-/* Watchdog's thread, about once a second: true, with a sentence, if a neighbor has become
- * silent since the last call. */
+/* Watchdog's thread, about once a second. True if a neighbor became silent since the last
+ * call; `text` then describes it. */
 bool tree_has_silence(struct tree *tree, char *text, size_t size);
 
 #endif

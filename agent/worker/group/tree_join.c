@@ -64,7 +64,7 @@ static int set_key(const struct joining *joining, const char *key, json_t *value
     return status;
 }
 
-/* Wait for a key and parse its value. Returns a new reference. */
+/* Returns a new reference. */
 static json_t *get_key(const struct joining *joining, const char *key, int64_t more_ms,
                        size_t most, struct error *err)
 {
@@ -167,7 +167,7 @@ static int add_rank(const struct joining *joining, json_t *table, json_t *seen, 
     return 0;
 }
 
-/* Collect all ranks' records into the table of hosts. Returns a new reference. */
+/* Returns a new reference. */
 static json_t *make_table(const struct joining *joining, struct error *err)
 {
     json_t *table = json_pack("{s:[], s:[]}", "hosts", "host_of");
@@ -299,8 +299,7 @@ static int connect_parent(const struct joining *joining, struct error *err)
     return 0;
 }
 
-/* Find where to store the descriptor of an accepted connection. NULL: the connection is
- * not expected. */
+/* NULL: the connection is not expected. */
 static int *find_place(struct tree *tree, const struct greeting_caller *caller)
 {
     for (int i = tree->has_parent; i < tree->n_links; i++) {

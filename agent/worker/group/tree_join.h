@@ -9,7 +9,7 @@
 
 #include "agent/worker/group/tree.h"
 
-/* Join the ranks. tree->watch must be initialized. */
+/* tree->watch must be initialized. */
 int tree_join(struct tree *tree, const struct tree_config *config, struct error *err);
 
 #endif

@@ -18,7 +18,7 @@ enum { NOTICE_NONE, NOTICE_BEGUN, NOTICE_WHOLE };
 #define NAP_NS 100000
 /* a longer yield means that another process computes on this core */
 #define LONG_TURN_NS 500000
-/* yields to skip after a long one: few, so that naps end before the next short call */
+/* naps that replace yields after a long one */
 #define YIELDS_SPARED 32
 /* naps in which to wait for a notice of a loss: at least 50 ms */
 #define NEWS_NAPS 500

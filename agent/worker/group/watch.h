@@ -120,7 +120,7 @@ static inline bool watch_progress(const struct watch *watch)
     return watch->progress != NULL;
 }
 
-/* Pass some time after a poll that found nothing. */
+/* Call after a poll that found nothing. */
 static inline int watch_idle(struct watch *watch, struct watch_idle *idle)
 {
     if (idle->polls++ < watch->spins) {

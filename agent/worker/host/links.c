@@ -142,9 +142,7 @@ int links_exchange(struct links *links, struct flow *sends, size_t n_sends,
         if (!add_sockets(links, sends, n_sends, POLLOUT, &n) ||
             !add_sockets(links, recvs, n_recvs, POLLIN, &n))
             n = 0;
-        /* After a failed wait, try once more: data may have arrived before its sender
-         * left.
-         */
+        /* After a failed wait, try once more: data may have come before the failure. */
         if (is_last)
             return -1;
         is_last = rest(links, &idle, links->pollfds, n) != 0;

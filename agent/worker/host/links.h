@@ -68,7 +68,6 @@ json_t *links_describe(const struct links *links);
  * to, numbered as in the case. A new array; NULL if out of memory. */
 json_t *links_ways(const struct links *links);
 
-/* Connect to a rank. NULL on failure. */
 struct endpoint *links_open(struct links *links, int rank);
 
 /* The endpoint of a rank, connected if needed. NULL on failure. */
@@ -78,13 +77,11 @@ static inline struct endpoint *links_to(struct links *links, int rank)
                                             : links_open(links, rank);
 }
 
-/* Convert a rank of the communicator to the rank in the case. */
 static inline int links_name(const struct links *links, int rank)
 {
     return links->names ? links->names[rank] : rank;
 }
 
-/* A transfer in progress. */
 struct flow {
     struct endpoint *endpoint;
     char *data;

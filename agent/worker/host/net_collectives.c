@@ -254,8 +254,7 @@ static int small_reduce(struct backend_comm *comm, const struct backend_call *ca
     return 0;
 }
 
-/* The longest piece that is small enough for the caches, but at least one chunk per
- * socket. */
+/* The longest piece that fits into the caches, but at least one chunk per socket. */
 static size_t longest_piece(const struct backend_comm *comm)
 {
     size_t chunks = (size_t)comm->links->sockets * SOCKETS_CHUNK_BYTES;

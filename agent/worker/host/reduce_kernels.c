@@ -25,8 +25,7 @@
 #define MIN(x, y) ((y) < (x) ? (y) : (x))
 #define MAX(x, y) ((x) < (y) ? (y) : (x))
 
-/* T: type in memory. W: type of the computation, in which no undefined overflow occurs.
- */
+/* T: type in memory. W: type of the computation, without undefined overflow. */
 #define REDUCE(name, T, W, LOAD, STORE, OP)                                              \
     static void name(void *out, const void *a, const void *b, size_t count)              \
     {                                                                                    \

@@ -30,7 +30,6 @@ static void seek(struct ring *ring, struct cursor *cursor, size_t t)
         ring->plan(ring->arg, t, &cursor->step);
 }
 
-/* Bytes of the current piece that may be sent now. */
 static size_t ready_bytes(const struct ring *ring)
 {
     const struct cursor *out = &ring->out;
@@ -85,7 +84,7 @@ static void reduce_held(struct ring *ring, size_t count)
         kernels->divide[type](to, count, ring->comm->links->world_size);
 }
 
-/* Receive into `scratch`, and reduce each complete slice. */
+/* Reduce each complete slice at once. */
 static int pull_reduced(struct ring *ring)
 {
     struct cursor *in = &ring->in;

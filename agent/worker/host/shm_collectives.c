@@ -255,7 +255,6 @@ static int run_small(struct shm_op *op, size_t send_bytes)
     return 0;
 }
 
-/* Publish this rank's buffers, wait in a barrier, and read the peers' buffers. */
 static int enter(struct shm_op *op)
 {
     struct shm_group *group = &op->comm->links->group;

@@ -21,7 +21,7 @@ static size_t to_chunk_end(uint64_t at, size_t len)
     return len < left ? len : left;
 }
 
-/* Move as many bytes as possible without waiting. */
+/* Does not wait. */
 static ssize_t move(struct sockets_peer *peer, struct stripe *stripe, char *data,
                     size_t len)
 {
@@ -44,7 +44,7 @@ static ssize_t move(struct sockets_peer *peer, struct stripe *stripe, char *data
     return (ssize_t)done;
 }
 
-/* The current socket, for poll(). */
+/* For poll(). */
 static int fd_of(const struct sockets_peer *peer, const struct stripe *stripe)
 {
     return peer->lanes[lane_of(peer, stripe->at)].fd;

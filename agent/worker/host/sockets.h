@@ -15,7 +15,6 @@
 
 #define SOCKETS_CHUNK_BYTES 131072
 
-/* One direction of the traffic with a peer. */
 struct stripe {
     bool is_send;
     uint64_t at; /* bytes moved so far */

@@ -7,7 +7,7 @@
 
 #include "common/base/error.h"
 
-/* Member of struct ucx_lib, and UCX's function. */
+/* X(member of struct ucx_lib, UCX's function) */
 #define UCX_FUNCTIONS(X)                                                                 \
     X(config_read, ucp_config_read)                                                      \
     X(config_release, ucp_config_release)                                                \
@@ -35,8 +35,7 @@ struct ucx_lib {
 #undef UCX_MEMBER
 };
 
-/* Load UCX. RINGBENCH_UCX_LIB names another library, for tests. Returns -1 if UCX cannot
- * be loaded. */
+/* RINGBENCH_UCX_LIB names another library, for tests. */
 int ucx_lib_open(struct ucx_lib *lib, struct error *err);
 
 #endif

@@ -40,8 +40,7 @@ enum { CUDA_ATTRIBUTE_CAPABILITY_MAJOR = 75, CUDA_ATTRIBUTE_CAPABILITY_MINOR = 7
 /* Lowest compute capability, times 10, with fp8 arithmetic. */
 #define CUDA_CAPABILITY_OF_FP8 90
 
-/* The beginning of cudaDeviceProp, the same since CUDA 10. The rest differs by version.
- */
+/* The first members of cudaDeviceProp, the same since CUDA 10. */
 struct cuda_properties {
     char name[256];
     unsigned char uuid[16];

@@ -41,7 +41,7 @@ struct nccl_laps {
 
 /* An event in the stream: when the GPU reaches it, `calls` more calls have finished. */
 struct nccl_mark {
-    cuda_event event; /* NULL: not created yet */
+    cuda_event event; /* NULL: not created */
     uint64_t calls;
 };
 
@@ -102,8 +102,7 @@ int comm_cuda(struct backend_comm *comm, int code, const char *what, struct erro
 /* Like comm_cuda(), for a result of NCCL. If a peer is lost, the error names the peer
  * before NCCL's text. */
 int comm_nccl(struct backend_comm *comm, int result, const char *what, struct error *err);
-/* Call after watch_check() has failed. Sets the reason and NCCL's last error. Returns -1.
- */
+/* Call after watch_check() has failed. Returns -1; *err includes NCCL's last error. */
 int comm_lost(struct backend_comm *comm, struct error *err);
 
 /* Wait until the stream is idle. Fails if NCCL reports an error, a peer dies, a stop is

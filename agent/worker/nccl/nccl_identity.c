@@ -71,7 +71,7 @@ static void append(char *text, size_t size, const char *more)
     snprintf(text + len, size - len, "%s", more);
 }
 
-/* The next rank with this value, or n. */
+/* Returns n if there is none. */
 static int next_rank(const struct nccl_identity *all, int n, const struct trait *trait,
                      int value, int after)
 {

@@ -36,7 +36,7 @@ void nccl_identity_remark(const struct nccl_identity *all, int n, char *text,
 void nccl_identity_older(const struct nccl_identity *all, int n, int capability,
                          char *text, size_t size);
 
-/* Number of ranks on the GPU of `rank`, including that rank. */
+/* Includes the rank itself. */
 int nccl_identity_sharers(const struct nccl_identity *all, int n, int rank);
 
 #endif

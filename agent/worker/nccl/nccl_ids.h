@@ -19,7 +19,7 @@
  * ranks. */
 int nccl_ids_count(const struct nccl_lib *nccl, int world_size);
 
-/* The ranks of a communicator, numbered within it. */
+/* Ranks are numbered within the communicator. */
 struct nccl_ids_ranks {
     const char *scope; /* prefix of the keys after "ringbench/"; or "" */
     int rank, world_size;

@@ -39,7 +39,7 @@ static bool read_address(const struct ifaddrs *item, struct nccl_interface *out)
         return false;
     if (at.any->sa_family == AF_INET)
         return inet_ntop(AF_INET, &at.v4->sin_addr, out->address, sizeof(out->address));
-    /* A link-local address is useless on other hosts. */
+    /* other hosts cannot reach a link-local address */
     return at.any->sa_family == AF_INET6 && !IN6_IS_ADDR_LINKLOCAL(&at.v6->sin6_addr) &&
            !IN6_IS_ADDR_LOOPBACK(&at.v6->sin6_addr) &&
            inet_ntop(AF_INET6, &at.v6->sin6_addr, out->address, sizeof(out->address));

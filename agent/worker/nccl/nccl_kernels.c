@@ -38,8 +38,7 @@ static int use_host(struct backend_comm *comm, const char *why)
     return 0;
 }
 
-/* CUDA may load kernels lazily: only a launch shows whether there is code for this GPU.
- */
+/* CUDA may load kernels lazily, so only a launch shows whether this GPU has code. */
 static int try_kernel(struct backend_comm *comm)
 {
     struct data_job nothing = {.first = 0, .end = 0};
@@ -103,7 +102,7 @@ void kernels_unload(struct backend_comm *comm)
     comm->kernels = (struct nccl_kernels){0};
 }
 
-/* Put the pattern into the job, with its tables copied to the device. */
+/* Copies the pattern's tables to the device. */
 static int upload(struct backend_comm *comm, const struct pattern *pattern,
                   struct data_job *job, struct error *err)
 {

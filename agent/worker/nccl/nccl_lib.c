@@ -130,8 +130,7 @@ int nccl_lib_load(struct nccl_lib *nccl, int driver, struct error *err)
     return 0;
 }
 
-/* NCCL never clears its last error. Ignore an error from before the communicator existed.
- */
+/* NCCL never clears its last error, so ignore one that precedes the communicator. */
 static const char *recent_error(const struct nccl_lib *nccl, nccl_comm comm)
 {
     const char *last = nccl->call.last_error ? nccl->call.last_error(comm) : NULL;

@@ -19,9 +19,8 @@ int nccl_probe_load(struct cuda_lib *cuda, struct nccl_lib *nccl, struct error *
     return cuda_lib_load(cuda, err) || nccl_lib_load(nccl, cuda->driver, err) ? -1 : 0;
 }
 
-/* CUDA opens /dev/nvidia-uvm and runs nvidia-modprobe to create it. That program is
- * setuid root, so it fails in a service with NoNewPrivileges. CUDA's error names no file.
- */
+/* If /dev/nvidia-uvm is missing, CUDA runs the setuid program nvidia-modprobe, which
+ * fails in a service with NoNewPrivileges. CUDA's error names no file. */
 static int check_uvm(struct error *err)
 {
     const char *root = getenv("RINGBENCH_ROOT"); /* for tests: replaces / */
@@ -118,7 +117,6 @@ static json_t *describe_device(const struct cuda_lib *cuda, int index)
                      uuid);
 }
 
-/* Add the versions of the installed libraries. */
 static void describe_libraries(json_t *probe, const struct cuda_lib *cuda,
                                const struct nccl_lib *nccl)
 {

@@ -14,7 +14,7 @@ int nccl_probe_load(struct cuda_lib *cuda, struct nccl_lib *nccl, struct error *
 /* Count the devices that this process sees. No driver or no device is an error. */
 int nccl_probe_devices(const struct cuda_lib *cuda, int *count, struct error *err);
 
-/* The backend's part of --probe: a new object. */
+/* A new object. */
 json_t *nccl_probe_describe(void);
 
 #endif

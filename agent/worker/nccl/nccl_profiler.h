@@ -24,10 +24,8 @@ struct nccl_profiler {
 extern const struct nccl_profiler ncclProfiler_v1, ncclProfiler_v2, ncclProfiler_v3,
     ncclProfiler_v4, ncclProfiler_v5;
 
-/* Enable events for the calls that follow. */
 void nccl_profiler_watch(void);
-/* Disable events. *out is the choice for those calls, or unchanged if NCCL reported none.
- */
+/* Disable events. *out stays unchanged if NCCL reported no choice. */
 void nccl_profiler_finish(struct choice *out);
 
 /* The name of NCCL's number: "TREE" for 0; "" for an unknown number. */

@@ -39,8 +39,7 @@ static int check_async(struct backend_comm *comm, struct error *err)
     return comm_nccl(comm, result, "during a collective", err);
 }
 
-/* Remove the marks that the GPU has passed and count their calls. True if the GPU has
- * passed a mark. */
+/* True if the GPU has passed a mark. */
 static bool remove_passed(struct backend_comm *comm)
 {
     struct nccl_backlog *backlog = &comm->backlog;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reach.c - test whether all nodes reach each other at the addresses that NCCL will use
- */
+/* reach.c - test whether all nodes reach each other at NCCL's addresses */
 #include "agent/worker/nccl/reach.h"
 
 #include <errno.h>
@@ -23,8 +22,7 @@ struct place {
     char failure[200]; /* why this node does not listen, or "" */
 };
 
-/* The result of a node's attempts. `failures` is 0 if the node reaches all other nodes.
- */
+/* A node's result. `failures` is 0 if the node reaches all other nodes. */
 struct finding {
     int failures, to, code; /* the first failure: its rank and errno */
 };
@@ -91,7 +89,6 @@ static void conclude(const struct place *all, const struct attempt *attempts, in
     }
 }
 
-/* Try every other node's address. */
 static int try_all(struct tree *tree, const struct place *all,
                    const struct attempt_observer *observer, struct finding *out,
                    struct error *err)

@@ -12,7 +12,6 @@
 #include "agent/worker/sim/sim_params.h"
 #include "common/spec/collective.h"
 
-/* Derive a new seed from `seed` and `key`. */
 uint64_t noise_split(uint64_t seed, uint64_t key);
 
 /* A uniformly distributed number above 0, at most 1. */

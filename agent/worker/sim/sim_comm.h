@@ -20,7 +20,7 @@ struct backend_comm {
     double debt_us;   /* real time that the rank still has to sleep */
     uint64_t calls;
     bool in_batch, batch_waited;
-    /* A cache of the last call's estimate. The next call usually needs the same one. */
+    /* Cache of the last call, because the next call is usually the same. */
     enum collective_kind kind;
     double bytes; /* negative: no call yet */
     struct sim_estimate estimate;
@@ -29,14 +29,13 @@ struct backend_comm {
     size_t buffer_bytes;
 };
 
-/* Spend the time of a call, including noise. Sleeps when enough debt has accumulated. */
+/* Spend the time of a call, with noise. Sleep once enough time is owed. */
 int sim_comm_spend(struct backend_comm *comm, const struct backend_call *call,
                    struct error *err);
 
-/* Delay this rank. */
 int sim_comm_be_late(struct backend_comm *comm, long us, struct error *err);
 
-/* Sleep for the accumulated debt. */
+/* Sleep for the time that is still owed. */
 int sim_comm_settle(struct backend_comm *comm, struct error *err);
 
 /* Before a submission: hang if SIM_SLOW blocks this rank's node completely. */

@@ -100,7 +100,6 @@ static void read_slow(struct sim_model *model, long number)
             slow_down(model, &item);
 }
 
-/* Factor on the bandwidth from node a to node b. */
 static double link_factor(const struct sim_model *model, int a, int b)
 {
     const struct sim_node *from = &model->nodes[a], *to = &model->nodes[b];

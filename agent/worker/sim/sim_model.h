@@ -30,15 +30,13 @@ struct sim_link {
     double factor;
 };
 
-/* The ranks of one group of a case. */
 struct sim_model {
     const struct sim_params *params;
     int n_ranks, n_nodes, n_links;
     int *node_of; /* [rank]: index in `nodes` */
     struct sim_node *nodes;
     struct sim_link *links;        /* only the slow links */
-    double factor[SIM_ALGORITHMS]; /* [algorithm]: factor of the slowest link that the
-                                      algorithm uses */
+    double factor[SIM_ALGORITHMS]; /* [algorithm]: of its slowest link */
     double case_factor;            /* noise: factor on all times of the case */
     uint64_t seed;                 /* for the noise within the case */
 };
@@ -59,8 +57,7 @@ void sim_model_release(struct sim_model *model);
 /* The size of a call: the bytes of its larger buffer. */
 double sim_model_bytes(const struct sim_model *model, const struct backend_call *call);
 
-/* The time with one algorithm; HUGE_VAL if the algorithm does not support the collective.
- */
+/* HUGE_VAL if the algorithm does not support the collective. */
 double sim_model_us(const struct sim_model *model, enum collective_kind kind,
                     double bytes, enum sim_algorithm algorithm);
 
@@ -68,7 +65,6 @@ double sim_model_us(const struct sim_model *model, enum collective_kind kind,
 struct sim_estimate sim_model_choose(const struct sim_model *model,
                                      enum collective_kind kind, double bytes);
 
-/* Fill in a row's choice. */
 void sim_model_describe(const struct sim_estimate *estimate, struct choice *out);
 
 /* The time of `rank`. In sendrecv only the rank's two links count; otherwise it is the

@@ -76,8 +76,7 @@ static int read_number(const struct variable *variable, const char *text,
     return 0;
 }
 
-/* Parse a number >= 0 at *at. It must end at a byte of `ends` or at the end of the text.
- */
+/* Parse a number >= 0 at *at that ends at a byte of `ends` or at the text's end. */
 static bool read_part(const char **at, const char *ends, double *out)
 {
     char *end;

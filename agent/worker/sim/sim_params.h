@@ -9,8 +9,7 @@
 
 #include "common/base/error.h"
 
-/* P2P: for collectives that NCCL runs as sends and receives. NCCL_ALGO cannot select it.
- */
+/* P2P: collectives that NCCL builds from sends and receives. Not for NCCL_ALGO. */
 enum sim_algorithm { SIM_RING, SIM_TREE, SIM_P2P, SIM_ALGORITHMS };
 
 struct sim_params {
@@ -35,8 +34,7 @@ void sim_params_init(struct sim_params *params);
 int sim_params_set(struct sim_params *params, const char *name, const char *value,
                    struct error *err);
 
-/* Read the defaults and all variables of an environment ("NAME=VALUE", ends with NULL).
- */
+/* environment: entries "NAME=VALUE", ends with NULL. */
 int sim_params_read(char *const *environment, struct sim_params *out, struct error *err);
 
 /* One PLACE:FACTOR of SIM_SLOW; the place is borrowed, not terminated. */
@@ -52,11 +50,10 @@ struct sim_slow {
 int sim_slow_next(const char **list, struct sim_slow *out);
 int sim_slow_malformed(struct error *err, const char *name, const char *list);
 
-/* The algorithm's name: "RING", "TREE" or "P2P". */
+/* "RING", "TREE" or "P2P". */
 const char *sim_algorithm_name(enum sim_algorithm algorithm);
 
-/* Print the variables with their defaults and meaning, as the documentation lists them.
- */
+/* Print the variables as the documentation lists them. */
 void sim_params_print(FILE *out);
 
 #endif
