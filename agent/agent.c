@@ -62,8 +62,7 @@ struct agent {
     struct outbox *outbox;
     struct case_table *processes;
     struct probe *probe;
-    uint64_t probe_wait_ms; /* wait before the next probe; 0: the first probe has no
-                               result yet */
+    uint64_t probe_wait_ms; /* wait before the next probe; 0: no probe has answered */
     struct program_list *programs;
     struct binder *binder;
     struct supervisor *supervisor;
@@ -370,8 +369,8 @@ static void log_hidden_gpus(const json_t *inventory)
             usable, on_bus, *why ? " (" : "", why, *why ? ")" : "");
 }
 
-/* Put the probed backends into the inventory. NCCL is unavailable while a process of an
- * ended case still holds a GPU. Returns true if the inventory changed. */
+/* NCCL is unavailable while a process of an ended case still holds a GPU. Returns true if
+ * the inventory changed. */
 static bool update_backends(struct agent *agent, const json_t *probed)
 {
     json_t *backends = json_deep_copy(probed);
@@ -564,7 +563,7 @@ static void resume_earlier_agent(struct agent *agent)
     agent->n_leftovers = 0;
 }
 
-/* Read the inventory, except what the workers' probes add. */
+/* Workers' probes add the rest later. */
 static void inspect_host(struct agent *agent)
 {
     const char *root = getenv("RINGBENCH_ROOT"); /* for tests: a folder used as / */

@@ -38,7 +38,7 @@ static hwloc_cpuset_t read_allowed(void)
     return cpus;
 }
 
-/* The boot id, which is the same in all containers of a machine. Tests override it. */
+/* The boot id, shared by all containers of a machine. Tests override it. */
 static void name_machine(char text[MACHINE_MAX])
 {
     const char *override = getenv("RINGBENCH_MACHINE");
@@ -84,8 +84,7 @@ void binder_describe(const struct binder *binder, json_t *inventory)
 
 /* ---- a case ---- */
 
-/* True if the run sets variables that renumber GPUs. In that case the inventory's numbers
- * do not match. */
+/* True if the run renumbers GPUs, so that the inventory's numbers do not match. */
 static bool renumbers_gpus(const struct command *command)
 {
     return strcmp(command->backend, "nccl") == 0 &&
@@ -111,7 +110,7 @@ static void find_obstacle(const struct binder *binder, const struct command *com
                  "the run sets CUDA_VISIBLE_DEVICES or CUDA_DEVICE_ORDER");
 }
 
-/* Return the PCI bus id of the device with this index, "" if it is not known. */
+/* "" if the bus id is not known. */
 static const char *bus_id_of(const json_t *devices, int index)
 {
     for (size_t i = 0; i < json_array_size(devices); i++) {

@@ -16,8 +16,7 @@ struct binder;
 struct binder *binder_create(void);
 void binder_destroy(struct binder *binder);
 
-/* Add `machine` and `cpus` (the CPUs that this agent may use, as "0-3") to an inventory.
- */
+/* Add `machine`, and `cpus` ("0-3"): the CPUs that this agent may use. */
 void binder_describe(const struct binder *binder, json_t *inventory);
 
 /* Plan for the ranks of a start command. `inventory` lists the backends' devices,
@@ -27,8 +26,7 @@ int binder_plan(const struct binder *binder, const struct command *command,
                 const json_t *inventory, size_t n_live, struct bind_plan *plan,
                 struct error *err);
 
-/* The union of the ranks' CPUs, or the agent's CPUs if none is bound. The caller frees
- * the set. */
+/* The agent's CPUs if no rank is bound. The caller frees the set. */
 hwloc_cpuset_t binder_cpus(const struct bind_plan *plan);
 
 #endif

@@ -8,7 +8,6 @@
 
 #include "common/base/memory.h"
 
-/* A set of cores that is divided among ranks. */
 struct domain {
     hwloc_cpuset_t cpus; /* only CPUs that the agent may use */
     hwloc_obj_t *cores;  /* borrowed from the topology, in its order */

@@ -5,8 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* Exclude hwloc's component x86, which would bind this thread to one CPU after another.
- */
+/* hwloc's component x86 would bind this thread to one CPU after another. */
 static int load(hwloc_topology_t topology)
 {
     if (hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) ||
@@ -18,9 +17,8 @@ static int load(hwloc_topology_t topology)
     return hwloc_topology_load(topology);
 }
 
-/* hwloc reads PCI devices from /sys without plugins. Plugins would load GPU libraries,
- * which an agent must not call. hwloc reads HWLOC_PLUGINS_PATH with the first topology.
- */
+/* Without plugins, hwloc reads PCI devices from /sys. Plugins would load GPU libraries,
+ * which an agent must not call. hwloc reads HWLOC_PLUGINS_PATH only once. */
 hwloc_topology_t topology_load(const char *root)
 {
     bool had_path = getenv("HWLOC_PLUGINS_PATH") != NULL;

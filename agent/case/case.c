@@ -122,7 +122,6 @@ static void on_stacks_timeout(uv_timer_t *timer)
     terminate(timer->data);
 }
 
-/* A rank has printed its stacks or has ended. */
 static void on_rank_stacks(void *arg)
 {
     struct running_case *c = arg;
@@ -156,7 +155,6 @@ void case_stop(struct running_case *c, bool with_stacks)
     }
 }
 
-/* A program has reached the time limit of its configuration. */
 static void on_limit(uv_timer_t *timer)
 {
     struct running_case *c = timer->data;

@@ -36,7 +36,6 @@ static int find_mount(char *dir, size_t size)
     return result;
 }
 
-/* The directory of this process's own cgroup. */
 static int find_own(char *dir, size_t size)
 {
     char mount[PATH_MAX], line[PATH_MAX];
@@ -138,8 +137,7 @@ void cgroup_kill(const char *dir)
     if (fd < 0)
         return;
     if (write(fd, "1", 1) < 0) {
-        /* The cgroup may be gone. If it is not, kill_all kills its processes one by one.
-         */
+        /* If the cgroup still exists, kill_all kills its processes one by one. */
     }
     close(fd);
 }

@@ -17,8 +17,7 @@ int cgroup_make(char *dir, size_t size);
 /* fork() into the cgroup, or plain fork() if `cgroup` is -1. */
 pid_t cgroup_fork(int cgroup);
 
-/* Send SIGKILL to all processes of the cgroup at once. Accepts "" and a cgroup that is
- * gone. */
+/* Send SIGKILL to all processes at once. Accepts "" and a cgroup that is gone. */
 void cgroup_kill(const char *dir);
 
 /* Remove the cgroup after all its processes have ended. Accepts "". */

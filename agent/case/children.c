@@ -37,7 +37,7 @@ static void visit_task(struct visit *visit, const char *task)
         fclose(file);
 }
 
-/* The kernel keeps a list of children per thread. */
+/* Each thread has its own list of children in /proc. */
 static void visit_all(struct visit *visit)
 {
     char path[PATH_MAX];

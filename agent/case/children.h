@@ -14,11 +14,11 @@
 /* Return true to skip a child. */
 typedef bool children_spare_fn(const void *arg, pid_t pid);
 
-/* Put the pids of at most max children into `pids`. Returns how many. */
+/* Returns the number of pids, at most max. */
 size_t children_list(pid_t *pids, size_t max);
 
 /* Send SIGKILL to every child that `spare` does not skip (NULL: skip none). Returns their
- * number, including zombies. */
+ * number, with zombies. */
 size_t children_kill(children_spare_fn *spare, const void *arg);
 
 /* Describe the live children as text: "1234 (sleep) in state S, ...". `root` is the

@@ -9,7 +9,7 @@
 static const char *const types[] = {"hello", "phase", "progress", "result",
                                     "log",   "done",  "unreached"};
 
-/* Keys that the agent adds, so a worker must not set them. */
+/* Keys that only the agent may set. */
 static const char *const own_keys[] = {"seq",     "run",  "case",
                                        "attempt", "rank", "time_ms"};
 

@@ -54,11 +54,11 @@ void event_stream_open(struct event_stream *stream, uv_loop_t *loop, int fd);
 void event_stream_text(struct event_stream *stream, enum event_kind kind,
                        const char *text);
 
-/* Add an event as JSON text. */
+/* The event is JSON text. */
 void event_stream_line(struct event_stream *stream, enum event_kind kind, int rank,
                        const char *line, size_t len);
 
-/* Add an event. Takes ownership of the reference. */
+/* Takes ownership of the event. */
 void event_stream_add(struct event_stream *stream, enum event_kind kind, int rank,
                       json_t *event);
 

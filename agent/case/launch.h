@@ -30,13 +30,11 @@ struct launch *launch_create(json_t *document, const struct rank_params *ends,
 
 size_t launch_total(const struct launch *launch);
 
-/* The number of ranks that have not started. */
 size_t launch_left(const struct launch *launch);
 
-/* Start the next rank. Returns NULL with the reason on failure. */
 struct rank *launch_next(struct launch *launch, struct error *err);
 
-/* Send the artifacts that exist. */
+/* Skips artifacts that do not exist. */
 void launch_send_artifacts(const struct launch *launch);
 
 #endif

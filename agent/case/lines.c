@@ -24,7 +24,6 @@ static void drop(struct lines *lines, size_t len)
     buf_release(&lines->partial);
 }
 
-/* Keep a piece of a line that has not ended. */
 static void keep(struct lines *lines, const char *data, size_t len, lines_fn fn,
                  void *arg)
 {

@@ -16,7 +16,7 @@ struct log_pipe;
 
 struct log_pipe_handlers {
     lines_fn on_line;
-    /* No line has arrived for quiet_ms after the last one. */
+    /* no line has arrived for quiet_ms */
     void (*on_quiet)(void *arg);
     uint64_t quiet_ms;
     void *arg;
@@ -33,8 +33,7 @@ struct log_pipe *log_pipe_open(uv_loop_t *loop, const char *path,
  * read, so a remaining writer blocks once the pipe is full. */
 void log_pipe_end(struct log_pipe *log);
 
-/* Remove and free the pipe. No handler is called afterwards, and a remaining writer gets
- * SIGPIPE. Accepts NULL. */
+/* No handler is called afterwards, and a remaining writer gets SIGPIPE. Accepts NULL. */
 void log_pipe_destroy(struct log_pipe *log);
 
 #endif

@@ -40,9 +40,8 @@ struct program {
     char chunk[CHUNK_BYTES];
 };
 
-/* _exit skips exit handlers. One of them may be a leak checker, which stops this process
- * and waits for the stop. A SIGCONT at that moment would make the checker wait forever.
- */
+/* _exit skips exit handlers. A leak checker among them stops this process, and a SIGCONT
+ * at that moment would make it wait forever. */
 static void on_written(void *arg)
 {
     (void)arg;

@@ -244,7 +244,7 @@ static void match_regex(const struct source *source, const char *line, size_t le
         handlers->on_figure(handlers->arg, &source->metric, value, NULL);
 }
 
-/* The labels in the line; NULL if the metric declares none. */
+/* NULL if the metric declares no labels. */
 static json_t *labels_of(const struct source *source, json_t *object)
 {
     json_t *labels = source->labels ? json_object() : NULL;

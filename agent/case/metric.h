@@ -21,8 +21,8 @@ struct metric {
 
 struct metric_set;
 
-/* Read the array `metrics` of a program's file; NULL means no metrics. On failure adds
- * the errors to *problems, with JSON pointers below `pointer`, and returns NULL. */
+/* Read the array `metrics` of a program's file; NULL: no metrics. Adds errors to
+ * *problems, with JSON pointers below `pointer`. */
 struct metric_set *metric_set_parse(json_t *metrics, const char *pointer,
                                     struct problems *problems);
 void metric_set_destroy(struct metric_set *set);
@@ -42,7 +42,7 @@ struct metric_handlers {
     void *arg;
 };
 
-/* Look for figures in a line without its newline. */
+/* The line has no newline. */
 void metric_set_line(const struct metric_set *set, enum metric_stream stream,
                      const char *line, size_t len,
                      const struct metric_handlers *handlers);

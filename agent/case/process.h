@@ -41,16 +41,16 @@ struct process *process_spawn(struct process_tree *tree,
 
 pid_t process_pid(const struct process *process);
 
-/* The resource usage of the process; zero before its end. */
+/* Zero before its end. */
 const struct process_usage *process_usage(const struct process *process);
 
-/* Send a signal to the process group. Does nothing once the process has ended. */
+/* To the process group. Does nothing once the process has ended. */
 void process_signal(struct process *process, int signum);
 
-/* Send a signal to the process only, not to its children. */
+/* To the process only, not to its children. */
 void process_signal_leader(struct process *process, int signum);
 
-/* Stop or resume reading the pipes. While reading is stopped, a fast writer blocks. */
+/* While reading is paused, a fast writer blocks. */
 void process_pause(struct process *process);
 void process_resume(struct process *process);
 

@@ -33,7 +33,7 @@
 struct process_tree {
     uv_loop_t *loop;
     uv_poll_t on_child;
-    uv_timer_t timer; /* timer for the next round of killing or reaping */
+    uv_timer_t timer; /* for the next round of killing or reaping */
     int signal_fd, cgroup;
     int handles;         /* not yet closed */
     struct rlimit files; /* RLIMIT_NOFILE of spawned processes */
@@ -110,7 +110,7 @@ static _Noreturn void run_child(const struct process_tree *tree,
 
 /* ---- spawning ---- */
 
-/* The errno of the child's failed execve, or 0 if it succeeded. */
+/* Returns the errno of the child's failed execve, or 0. */
 static int read_report(int fd)
 {
     int32_t code = 0;
@@ -198,7 +198,7 @@ static struct tree_child *find_child(const struct process_tree *tree, pid_t pid)
 
 static void on_step(uv_timer_t *timer);
 
-/* Wait for children that have ended. Returns false if there is no child left. */
+/* False: no child is left. */
 static bool reap(struct process_tree *tree)
 {
     struct signalfd_siginfo ignored;
@@ -253,8 +253,7 @@ static void finish(struct process_tree *tree, bool has_children)
             strcpy(left, "processes that cannot be listed");
     }
     cgroup_remove(tree->cgroup_dir);
-    /* Report children that did not exit as killed, because their exit will not be seen.
-     */
+    /* Report the rest as killed, because their exit will not be seen. */
     while (tree->children) {
         struct tree_child *child = tree->children;
 
@@ -308,7 +307,7 @@ void process_tree_limit(struct process_tree *tree, uint64_t kill_ms)
 
 /* ---- start ---- */
 
-/* Each rank needs three pipes, and the usual limit is 1024 open files. */
+/* Each rank needs three pipes; the usual limit is 1024 open files. */
 static void raise_file_limit(struct process_tree *tree)
 {
     struct rlimit raised;

@@ -21,7 +21,6 @@ struct process_usage {
 
 struct process_tree;
 
-/* Close all descriptors of this process from `first` on. */
 void process_tree_close_from(int first);
 
 /* Called from the loop after process_tree_end, when all processes have ended or 30 s have
@@ -34,13 +33,13 @@ typedef void process_tree_end_fn(void *arg, const char *left);
 struct process_tree *process_tree_create(uv_loop_t *loop, process_tree_end_fn *on_end,
                                          void *arg, struct error *err);
 
-/* The cgroup of the tree's processes, or "" without a cgroup. */
+/* "" without a cgroup. */
 const char *process_tree_cgroup(const struct process_tree *tree);
 
 /* Kill all remaining processes of the tree. */
 void process_tree_end(struct process_tree *tree);
 
-/* For tests: set the time that killed processes have to exit; the default is 30 s. */
+/* For tests: the time that killed processes have to exit; 30 s by default. */
 void process_tree_limit(struct process_tree *tree, uint64_t kill_ms);
 
 /* Call after the tree has ended. Accepts NULL. */
@@ -68,7 +67,7 @@ void process_tree_forget(struct process_tree *tree, struct tree_child *child);
 
 uv_loop_t *process_tree_loop(const struct process_tree *tree);
 
-/* A buffer for reading pipes, shared by all processes of the tree. */
+/* For reading pipes, shared by all processes of the tree. */
 uv_buf_t process_tree_scratch(struct process_tree *tree);
 
 #endif

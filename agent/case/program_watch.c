@@ -48,8 +48,7 @@ static void warn(const struct program_watch *watch, const char *text)
                                 text));
 }
 
-/* Log the first line that a metric's regex gave up on. Count further lines for the end.
- */
+/* Log the first such line of a metric; count the others. */
 static void on_given_up(void *arg, const struct metric *metric)
 {
     struct program_watch *watch = arg;

@@ -28,23 +28,21 @@ struct program_watch {
     bool is_stopped;     /* the agent stopped the program */
 };
 
-/* The program has started: send `hello` and the phase `running`. */
+/* Sends `hello` and the phase `running`. */
 void program_watch_begin(struct program_watch *watch, pid_t pid);
 
-/* The program has printed a line: send its `metric` events, and `progress` once a second.
- */
+/* Sends the line's `metric` events, and `progress` at most once a second. */
 void program_watch_line(struct program_watch *watch, enum metric_stream stream,
                         const char *line, size_t len);
 
-/* The program shows progress other than a line of output, such as a line of NCCL's log.
- */
+/* Progress other than a line of output, such as a line of NCCL's log. */
 void program_watch_activity(struct program_watch *watch);
 
 /* The caller is about to stop the program: report this failure. */
 void program_watch_fail(struct program_watch *watch, const char *code, const char *text);
 
-/* The program has ended: send `done` if it succeeded or was stopped. Otherwise the event
- * `exit` reports the cause. */
+/* Sends `done` if the program succeeded or was stopped. Otherwise the event `exit`
+ * reports the cause. */
 void program_watch_end(struct program_watch *watch, bool is_signal, int number);
 
 #endif

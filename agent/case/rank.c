@@ -114,7 +114,7 @@ static void send_stacks(struct rank *rank)
     rank->params.on_stacks(rank->params.arg);
 }
 
-/* Handle a line of a worker's stacks. Such a line does not count as its last output. */
+/* A line of a worker's stacks does not count as its last output. */
 static bool handle_stack_line(struct rank *rank, const char *line, size_t len)
 {
     bool had_ended = rank->stacks.has_ended;
@@ -136,7 +136,6 @@ static void keep_line(struct rank *rank, int stream, const char *line, size_t le
         keep_tail(rank, line, len);
 }
 
-/* Handle a line of NCCL's log that the run does not show. */
 static bool hide_nccl_line(struct rank *rank, const char *line, size_t len)
 {
     if (ncclog_set_line(&rank->ncclog, line, len) != NCCLOG_INFO ||
@@ -191,8 +190,7 @@ static void on_nccl_line(void *arg, const char *line, size_t len, size_t dropped
     rank->params.on_output(rank->params.arg);
 }
 
-/* An invalid line does not end the case, because the worker's other lines may be valid.
- */
+/* An invalid line does not end the case, because other lines may be valid. */
 static void report_bad_line(struct rank *rank, const char *line, size_t len,
                             const char *why)
 {
@@ -205,7 +203,7 @@ static void report_bad_line(struct rank *rank, const char *line, size_t len,
     emit_log(rank, "error", text);
 }
 
-/* Send the parsed NCCL log of each process, if it has changed since the last time. */
+/* Sends only logs that have changed. */
 static void send_ncclog(void *arg)
 {
     struct rank *rank = arg;

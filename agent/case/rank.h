@@ -28,7 +28,6 @@ struct rank_params {
                              until the rank has started); or NULL */
     /* The rank has ended, and its last event is in the stream. */
     void (*on_end)(void *arg, struct rank *rank);
-    /* The worker sent its event `done`. */
     void (*on_done)(void *arg, const json_t *done);
     /* The rank has printed output: call rank_flush within a short time. */
     void (*on_output)(void *arg);
@@ -37,11 +36,10 @@ struct rank_params {
     void *arg;
 };
 
-/* Start the rank and send `spawn`. Returns NULL with the reason on failure. A rank is
- * never freed. */
+/* Also sends `spawn`. A rank is never freed. */
 struct rank *rank_start(const struct rank_params *params, struct error *err);
 
-/* The resource usage of the rank's process; zero before its end. */
+/* Zero before the rank's end. */
 const struct process_usage *rank_usage(const struct rank *rank);
 
 void rank_signal(struct rank *rank, int signum);
@@ -54,13 +52,12 @@ void rank_fail(struct rank *rank, const char *code, const char *text);
  * may ignore SIGUSR2. */
 void rank_ask_stacks(struct rank *rank);
 
-/* True if the rank has printed the requested stacks or has ended. */
+/* Also true once the rank has ended. */
 bool rank_has_sent_stacks(const struct rank *rank);
 
 void rank_pause(struct rank *rank);
 void rank_resume(struct rank *rank);
 
-/* Send the rank's output so far. */
 void rank_flush(struct rank *rank);
 
 #endif

@@ -196,8 +196,7 @@ static bool is_above_zero(const char *text)
            *end == '\0';
 }
 
-/* If a job starts several unnamed agents on a node, only the first agent offers the node.
- */
+/* If a job starts several unnamed agents on a node, only the first offers it. */
 static void find_first(struct agent_config *config)
 {
     for (size_t i = 0; i < sizeof(local_ranks) / sizeof(local_ranks[0]); i++)
@@ -399,9 +398,7 @@ static void read_consent(struct agent_config *config, FILE *file)
     }
 }
 
-/* Read the names in DIR/allow_env, one per line, with # for comments. The file is
- * optional.
- */
+/* One name per line, with # for comments. The file is optional. */
 static int load_consent(struct agent_config *config, struct error *err)
 {
     const char *faults = getenv("RINGBENCH_ALLOW_FAULTS");
@@ -467,9 +464,7 @@ static int check_pass_env(const struct agent_config *config, struct error *err)
     return 0;
 }
 
-/* Workers do not inherit the agent's own options, which include the path of its token
- * file.
- */
+/* Workers do not inherit the agent's own options, such as its token file's path. */
 static int load_environment(struct agent_config *config, struct error *err)
 {
     struct env_list *list = &config->worker_environment;

@@ -14,18 +14,16 @@ struct env_list {
 void env_list_init(struct env_list *list);
 void env_list_release(struct env_list *list);
 
-/* Copy a NULL-terminated environment. */
 void env_list_copy(struct env_list *list, char *const *environment);
 
 void env_list_set(struct env_list *list, const char *name, const char *value);
 void env_list_set_int(struct env_list *list, const char *name, long value);
 void env_list_unset(struct env_list *list, const char *name);
 
-/* Set the variables with strings in the object, and unset those with null. Accepts NULL.
- */
+/* A string sets a variable, null unsets it. Accepts a NULL object. */
 void env_list_apply(struct env_list *list, json_t *variables);
 
-/* The borrowed value, or NULL if the variable is not set. */
+/* NULL if the variable is not set. */
 const char *env_list_get(const struct env_list *list, const char *name);
 
 #endif

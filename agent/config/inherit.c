@@ -136,7 +136,6 @@ static int compare_items(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Log the names of the items that are inherited, or of those that are not. */
 static void log_names(char *const *items, size_t n, const struct env_list *passed,
                       bool is_passed)
 {

@@ -18,7 +18,6 @@
 
 #define PROGRESS_MS 1000 /* interval of progress events, as for workers */
 
-/* A node's part of the case. */
 struct part {
     struct fleet_node *node;
     int first_rank, ranks;
@@ -110,8 +109,7 @@ static bool hangs(const struct fleet_case *one, int rank)
            sim_model_hangs(&one->models[groups->of[rank]], groups->place[rank]);
 }
 
-/* Return the number of operations that have begun. In a hang, all ranks except the
- * hanging ranks have begun that operation. */
+/* In a hang, all ranks except the hanging ones have begun the operation. */
 static uint64_t begun(const struct fleet_case *one)
 {
     double passed = (double)(clock_monotonic_ns() - one->row_began_ns) / 1e9;
@@ -159,7 +157,7 @@ static void report_progress(uv_timer_t *timer)
 
 /* ---- Rows ---- */
 
-/* Compute a group's row. Returns NULL if its operation hangs. */
+/* Returns NULL if the group's operation hangs. */
 static json_t *compute(struct fleet_case *one, const struct bench_row *row)
 {
     const struct run_spec *spec = one->file->spec;
@@ -260,8 +258,7 @@ static void end_row(uv_timer_t *timer)
 
 /* ---- Start ---- */
 
-/* Set the model's parameters from the run's variables and from the fleet's slow places
- * and seed. */
+/* From the run's variables and the fleet's slow places and seed. */
 static int read_params(struct fleet_case *one, struct error *err)
 {
     char *slow = fleet_config_slow(one->config, err);

@@ -19,7 +19,6 @@ void fleet_case_destroy(struct fleet_case *one); /* NULL is fine */
 
 const struct case_id *fleet_case_id(const struct fleet_case *one);
 
-/* True if the case has ended on all nodes. */
 bool fleet_case_is_over(const struct fleet_case *one);
 
 /* Let the node's ranks join. The case begins when all its nodes have joined. */

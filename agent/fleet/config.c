@@ -46,8 +46,7 @@ static const struct option table[] = {
      "read options from a file", 0, 0},
     {NULL, OPTION_FLAG, 0, NULL, NULL, NULL, 0, 0}};
 
-/* The number in a name such as sim-12, from 1 to `most`; 0 if the name has another form.
- */
+/* The number in a name such as sim-12, 1 to `most`. Returns 0 for other names. */
 static long numbered(const char *name, size_t len, const char *prefix, long most)
 {
     char text[64], *end;
@@ -95,7 +94,7 @@ static int check_slow(const struct fleet_config *config, const char *list,
     return found == 0 ? 0 : sim_slow_malformed(err, "--slow", list);
 }
 
-/* Read the file and turn white space into commas. */
+/* Turns white space into commas. */
 static int read_slow(const char *path, char out[SLOW_MAX], struct error *err)
 {
     FILE *file = fopen(path, "re");

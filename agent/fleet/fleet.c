@@ -53,7 +53,7 @@ struct fleet {
 
 /* ---- A node ---- */
 
-/* The node's address in NET.0.0.0/8. */
+/* In NET.0.0.0/8. */
 static void put_address(const struct fleet_node *node, int net, char out[ADDRESS_SIZE])
 {
     snprintf(out, ADDRESS_SIZE, "%d.%ld.%ld.%ld", net, node->number >> 16 & 255,
@@ -88,7 +88,7 @@ static void describe(struct fleet_node *node)
 
 /* ---- Cases ---- */
 
-/* Find a case by its id. Removes ended cases from the list. */
+/* Removes ended cases from the list. */
 static struct fleet_case *find_case(struct fleet *fleet, const struct case_id *id)
 {
     struct fleet_case *found = NULL;
@@ -415,7 +415,6 @@ static void release(struct fleet *fleet)
     free(fleet->cases);
 }
 
-/* Run until SIGTERM, SIGINT or the end of --for-s. */
 static int run(const struct fleet_config *config, struct error *err)
 {
     struct fleet fleet = {.config = config, .started_ns = clock_monotonic_ns()};

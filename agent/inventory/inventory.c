@@ -81,9 +81,7 @@ json_t *inventory_addresses(void)
     return array;
 }
 
-/* Identifies a boot of a host. With RINGBENCH_HOSTID one machine can act as several
- * hosts.
- */
+/* RINGBENCH_HOSTID lets one machine act as several hosts. */
 json_t *inventory_hostid(const char *root)
 {
     const char *override = getenv("RINGBENCH_HOSTID");

@@ -22,19 +22,18 @@ void inventory_add_nccl(json_t *inventory, const char *root, char *const *enviro
  * Returns true if `backends` has changed. */
 bool inventory_add_probed(json_t *inventory, json_t *backends);
 
-/* True if an unavailable backend may become available later. NCCL is considered only on a
- * machine with GPUs. */
+/* True if a probe may find another backend later. NCCL counts only on a machine with
+ * GPUs. */
 bool inventory_lacks_backend(const json_t *inventory);
 
-/* Parts of the inventory, public for tests. */
+/* Public for tests: */
 /* Set `cpu` and `numa_nodes`. */
 void inventory_add_cpu(json_t *inventory, hwloc_topology_t topology, const char *root);
 json_t *inventory_os(const char *root); /* name and version, or null */
 json_int_t inventory_memory_bytes(const char *root);
 json_t *inventory_addresses(void); /* of interfaces that are up; loopback last */
 json_t *inventory_hostid(const char *root);
-/* `addresses` is from inventory_addresses. *left_out counts interfaces above the limit.
- */
+/* `addresses`: from inventory_addresses. *left_out: interfaces above the limit. */
 json_t *inventory_net(const char *root, json_t *addresses, int *left_out);
 json_t *inventory_rdma(const char *root, int *left_out);
 void inventory_add_system(json_t *inventory, const char *root);

@@ -22,7 +22,7 @@ static const char *value_of(char *const *environment, const char *name)
     return NULL;
 }
 
-/* Add the lines of a file except comments. Returns true if the file exists. */
+/* Skips comments. Returns true if the file exists. */
 static bool add_lines(json_t *lines, const char *root, const char *path)
 {
     FILE *file = host_file_open(root, path);
@@ -60,8 +60,7 @@ static void add_files(json_t *inventory, const char *root, char *const *environm
     json_decref(lines);
 }
 
-/* Report only variables that every user may set for a run, so their values are no secret.
- */
+/* Any user may set these variables for a run, so their values are no secret. */
 static void add_variables(json_t *inventory, char *const *environment)
 {
     json_t *variables = json_object();

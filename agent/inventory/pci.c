@@ -26,7 +26,7 @@ static const struct field link_fields[] = {
     {"width_max", "max_link_width", FIELD_NUMBER},
 };
 
-/* "0000:18:00.0" */
+/* such as "0000:18:00.0" */
 static bool is_address(const char *name)
 {
     unsigned domain, bus, device, function;

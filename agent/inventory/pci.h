@@ -8,13 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Set `pci`, `numa`, `cpus`, `pcie` and `acs`, as far as known, for the PCI device at
- * root + dir or the PCI device that contains it. Does nothing if there is no such device.
- */
+/* Set `pci`, `numa`, `cpus`, `pcie` and `acs`, as far as known, for the PCI device at or
+ * above root + dir. Without such a device nothing is set. */
 void pci_describe(json_t *object, const char *root, const char *dir);
 
-/* Returns a new array of NVIDIA GPUs in bus order, each with the members of pci_describe.
- */
+/* A new array of NVIDIA GPUs in bus order, with the members of pci_describe. */
 json_t *pci_gpus(hwloc_topology_t topology, const char *root);
 
 /* Returns 1 if a bridge with this configuration space redirects traffic between its

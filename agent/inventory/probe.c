@@ -18,7 +18,7 @@
 #define PREFIX "ringbench-worker-"
 #define ANSWER_MAX ((size_t)1024 * 1024)
 
-/* The probe of one worker, with one library. */
+/* One worker with one library. */
 struct query {
     struct probe *probe;
     struct query *next;
@@ -118,8 +118,7 @@ static void set_failure(const struct query *query, const char *reason)
         set_unavailable(query->probe, query->backend, reason);
 }
 
-/* Collect the output. An answer above ANSWER_MAX is cut and then fails as invalid JSON.
- */
+/* Output above ANSWER_MAX is cut and then fails as invalid JSON. */
 static void on_event(void *arg, enum event_kind kind, int rank, const char *text,
                      size_t len)
 {

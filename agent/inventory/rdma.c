@@ -100,9 +100,7 @@ static void add_gid(void *arg, const char *name)
     json_array_append_new(port->gids, gid);
 }
 
-/* Find the device's network interface for this port. dev_port counts from 0, ports
- * from 1.
- */
+/* dev_port counts from 0, ports from 1. */
 static void match_netdev(void *arg, const char *name)
 {
     static const struct field dev_port = {"n", "dev_port", FIELD_NUMBER};

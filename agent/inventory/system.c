@@ -43,7 +43,6 @@ static const struct limit limits[] = {
     {"open_files", "Max open files", 1},
 };
 
-/* Returns "unlimited", a number, or NULL. */
 static json_t *limit_json(const char *text)
 {
     char *end;
@@ -167,8 +166,6 @@ static json_t *read_modules(const char *root)
     }
     return object;
 }
-
-/* ---- the rest ---- */
 
 /* If the folder of IOMMU groups exists but is empty, the IOMMU is off. */
 static void set_iommu_off(json_t *inventory, const char *root)

@@ -9,7 +9,7 @@
 #define BACKOFF_MAX_MS 5000
 
 struct backoff {
-    unsigned failures; /* failures in a row */
+    unsigned failures; /* in a row */
 };
 
 /* The wait in ms after one more failure. The wait doubles from BACKOFF_MIN_MS to

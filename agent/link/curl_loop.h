@@ -21,7 +21,6 @@ struct curl_loop *curl_loop_create(uv_loop_t *loop, long connections,
 /* Destroy the loop after all transfers have ended. Accepts NULL. */
 void curl_loop_destroy(struct curl_loop *loop);
 
-/* Start a transfer. */
 int curl_loop_add(struct curl_loop *loop, CURL *easy, struct error *err);
 
 /* End a transfer without calling on_done. */

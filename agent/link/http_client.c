@@ -103,7 +103,7 @@ static bool is_hopeless(CURLcode code)
     }
 }
 
-/* Write the detail of a problem document, with its first invalid field. */
+/* Adds the first invalid field. */
 static void describe_problem(const json_t *problem, int status, char *text, size_t size)
 {
     const json_t *first = json_array_get(json_object_get(problem, "errors"), 0);

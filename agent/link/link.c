@@ -42,8 +42,7 @@ struct link {
     bool is_wait_logged; /* the wait for a name in use was logged */
     int64_t after;
     int64_t lease_s, poll_s;
-    int64_t name_taken_ns; /* time since which another agent holds this agent's name; 0:
-                              no agent does */
+    int64_t name_taken_ns; /* since when another agent holds this name; 0: none */
 };
 
 static void send_register(struct link *link);

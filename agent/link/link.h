@@ -18,13 +18,12 @@
 struct link;
 
 struct link_handlers {
-    json_t *(*cases)(void *arg); /* a new array: the cases that have workers here */
+    json_t *(*cases)(void *arg); /* returns a new array */
     void (*on_registered)(void *arg, const char *local_ip);
     void (*on_command)(void *arg, const struct command *command);
     void (*on_acked)(void *arg);
-    /* The server lost events that it had acknowledged, so its runs no longer match this
-     * agent's cases. Stop every worker and forget the cases; events are numbered from 1.
-     */
+    /* The server lost acknowledged events. Stop every worker and forget the cases; events
+     * are numbered from 1 again. */
     void (*on_history_lost)(void *arg);
     void (*on_fatal)(void *arg, const char *text); /* registering will never succeed */
     void (*on_announced)(void *arg); /* the announcement was answered, or failed */
@@ -48,7 +47,7 @@ struct link_params {
 struct link *link_create(const struct link_params *params);
 void link_destroy(struct link *link);
 
-/* Register, then poll for commands and send events. */
+/* Then poll for commands and send events. */
 void link_start(struct link *link);
 
 /* Register again because the inventory has changed. */
@@ -56,12 +55,11 @@ void link_register_again(struct link *link);
 
 bool link_was_registered(const struct link *link);
 
-/* Send waiting events immediately (link_kick) or within a fraction of a second
- * (link_kick_soon). */
+/* Send waiting events immediately, or within a fraction of a second (_soon). */
 void link_kick(struct link *link);
 void link_kick_soon(struct link *link);
 
-/* Accept no more commands. Events are still sent. */
+/* Events are still sent. */
 void link_stop_polling(struct link *link);
 
 /* Announce the reason for leaving to the server; on_announced follows. Returns false if

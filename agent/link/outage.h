@@ -11,10 +11,9 @@ struct outage {
     int64_t since_ns, logged_ns;
 };
 
-/* A request failed; `server` is its URL, `text` the reason. */
+/* `server`: URL; `text`: the reason */
 void outage_begin(struct outage *outage, const char *server, const char *text);
 
-/* A request was answered. */
 void outage_end(struct outage *outage, const char *server);
 
 #endif

@@ -51,11 +51,10 @@ uint64_t outbox_add_steal(struct outbox *outbox, const struct case_id *id, int r
 void outbox_add_line(struct outbox *outbox, const struct case_id *id, int rank,
                      const char *line, size_t len);
 
-/* Replace the rank's progress line. */
+/* Replaces the rank's earlier progress. */
 void outbox_set_progress(struct outbox *outbox, const struct case_id *id, int rank,
                          const char *line, size_t len);
 
-/* Forget the progress of a rank that has ended. */
 void outbox_drop_progress(struct outbox *outbox, const struct case_id *id, int rank);
 
 bool outbox_has_stored(const struct outbox *outbox); /* unacknowledged events */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sender.h - posts the events of the outbox to the server in order, one request at a time
- */
+/* sender.h - posts the outbox's events to the server in order, one request at a time */
 #ifndef RINGBENCH_AGENT_LINK_SENDER_H
 #define RINGBENCH_AGENT_LINK_SENDER_H
 
@@ -13,9 +12,9 @@
 struct sender;
 
 struct sender_handlers {
-    void (*on_answer)(void *arg);                    /* the server answered */
+    void (*on_answer)(void *arg);
     void (*on_failure)(void *arg, const char *text); /* no answer, or a server error */
-    void (*on_acked)(void *arg);                     /* the server acknowledged events */
+    void (*on_acked)(void *arg);
     void (*on_unknown)(void *arg); /* the server does not know this agent */
     /* The server's acknowledgement contradicts the spool; see spool_ack. */
     void (*on_history_lost)(void *arg, const char *text);
@@ -30,8 +29,7 @@ void sender_destroy(struct sender *sender);
 /* Send events as this agent from now on. NULL: hold events back until the next call. */
 void sender_set_agent(struct sender *sender, const char *agent);
 
-/* Send waiting events immediately (sender_kick) or within PROGRESS_MS (sender_kick_soon).
- */
+/* Send waiting events immediately, or within PROGRESS_MS (_soon). */
 void sender_kick(struct sender *sender);
 void sender_kick_soon(struct sender *sender);
 

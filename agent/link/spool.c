@@ -41,7 +41,7 @@ struct spool {
     bool is_resumed;
     bool is_blocked; /* the latest flush failed */
     sqlite3 *db;
-    uint64_t first;  /* the oldest line that is not acknowledged */
+    uint64_t first;  /* the oldest unacknowledged line */
     uint64_t stored; /* the first line that is not in the database */
     uint64_t next;   /* the number of the next line */
     bool has_old;    /* the database also contains rows outside `first` to `stored` - 1 */
@@ -119,7 +119,6 @@ static sqlite3_stmt *prepare(const struct spool *spool, const char *sql)
     return statement;
 }
 
-/* Read the range of lines that a killed agent left. */
 static int resume(struct spool *spool, struct error *err)
 {
     sqlite3_stmt *range = prepare(spool, "SELECT min(seq), max(seq) FROM event");
@@ -230,7 +229,7 @@ void spool_close(struct spool *spool)
     if (!spool)
         return;
     if (spool->dir && spool_flush(spool, NULL) == 0 && spool_count(spool) == 0) {
-        /* Remove the file while it is locked. The journal mode MEMORY closes its journal.
+        /* Remove the file while it is locked. The journal mode MEMORY closes the journal.
          */
         sqlite3_exec(spool->db, "PRAGMA journal_mode = MEMORY", NULL, NULL, NULL);
         remove_files(spool);
@@ -304,7 +303,6 @@ static int64_t count_lines(const char *data, size_t size, int64_t max_lines, siz
     return n;
 }
 
-/* Forget the first n waiting lines. */
 static void drop_waiting(struct spool *spool, uint64_t n)
 {
     size_t len;

@@ -143,9 +143,7 @@ json_t *conditions_first_event(const struct conditions *conditions)
     return event_of(conditions, values);
 }
 
-/* The ports that have carried bytes since the start of the case; NULL if no port is
- * known.
- */
+/* NULL if no port is known. */
 static json_t *ports_json(struct conditions *conditions)
 {
     struct port_bytes now[PORTS_MAX];

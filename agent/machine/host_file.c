@@ -28,7 +28,7 @@ bool host_file_line(const char *root, const char *path, char *line, size_t size)
     return has_line;
 }
 
-/* The value in the line, or NULL if the line has another key. */
+/* NULL if the line has another key. */
 static char *match(char *line, const char *key, char separator)
 {
     size_t len = strlen(key);

@@ -7,10 +7,9 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Open root + path for reading. Returns NULL on failure. */
 FILE *host_file_open(const char *root, const char *path);
 
-/* Read the first line, without its newline. False if there is none. */
+/* Without the newline. False if there is no line. */
 bool host_file_line(const char *root, const char *path, char *line, size_t size);
 
 /* The value of the first line "KEY<blanks>SEPARATOR<blanks>VALUE". */

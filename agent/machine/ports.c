@@ -35,7 +35,7 @@ static int open_below(const char *folder, const char *file)
     return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* The beginning of a small file as text, or "" if it cannot be read. */
+/* Returns "" if the file cannot be read. */
 static const char *read_text(int fd, char *text, size_t size)
 {
     ssize_t n = fd < 0 ? -1 : pread(fd, text, size - 1, 0);
@@ -57,7 +57,7 @@ static bool is_below(const char *folder, const char *file, const char *what)
 
 /* ---- RDMA ---- */
 
-/* Open both counters of a port, or none. */
+/* Opens both counters or none. */
 static bool open_counters(const char *folder, const char *sent, const char *received,
                           struct port *port)
 {
@@ -122,7 +122,7 @@ static void find_rdma(struct ports *ports, const char *root)
 
 /* ---- Network devices ---- */
 
-/* Read all of /proc/net/dev, which may need several reads. */
+/* /proc/net/dev may need several reads. */
 static void read_net(struct ports *ports)
 {
     size_t len = 0;
@@ -174,8 +174,7 @@ static bool has_path(const char *root, const char *folder, const char *name,
            access(path, F_OK) == 0;
 }
 
-/* True if a network device is hardware, including virtual hardware of a virtual machine.
- */
+/* True for hardware, also for hardware of a virtual machine. */
 static bool is_own(const char *root, const char *name)
 {
     return has_path(root, "net", name, "", "");
@@ -291,7 +290,7 @@ static uint64_t more(uint64_t before, uint64_t now)
     return now > before ? now - before : 0;
 }
 
-/* The increase of both counters; 0 for a counter that went down. */
+/* 0 for a counter that went down. */
 static struct port_bytes increase(struct port_bytes before, struct port_bytes now)
 {
     return (struct port_bytes){more(before.sent, now.sent),

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* process_state.h - reads the state of a process from /proc, for a process that may hang
- */
+/* process_state.h - reads the state of a process that may hang from /proc */
 #ifndef RINGBENCH_AGENT_MACHINE_PROCESS_STATE_H
 #define RINGBENCH_AGENT_MACHINE_PROCESS_STATE_H
 

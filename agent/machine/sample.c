@@ -30,7 +30,7 @@ static bool is_listed(const char *cpus, unsigned cpu)
     return false;
 }
 
-/* Add a line "cpu3 ..." if that CPU is listed. USER and NICE include the guests' time. */
+/* USER and NICE include the guests' time. */
 static void add_cpu(const char *line, const char *cpus, struct machine_sample *sample)
 {
     int64_t times[TIMES] = {0};
@@ -107,8 +107,7 @@ static int64_t read_thermal(const char *root, const char *cpus)
 
 /* ---- quotas ---- */
 
-/* The time in us for which a cgroup's own quota throttled it; -1 if there is no counter.
- */
+/* The time in us that a cgroup's own quota throttled; -1 without a counter. */
 static int64_t read_throttled(const char *root, const char *cgroup)
 {
     char path[PATH_MAX], line[128];

@@ -44,7 +44,6 @@ static json_t *strings_json(char *const *strings)
     return array;
 }
 
-/* Find the program that the case requests, and build its arguments. */
 static int set_program(struct writing *w, const struct supervisor_params *params,
                        json_t *asked, struct error *err)
 {

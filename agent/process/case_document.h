@@ -17,7 +17,7 @@ json_t *case_document(const struct supervisor_params *params, const struct env_l
                       const struct command *command, const struct bind_plan *plan,
                       char path[CASE_PATH_MAX], struct error *err);
 
-/* Remove the case file and the files beside it whose names start with its name. */
+/* Also removes files whose names start with the case file's name. */
 void case_document_remove_files(const char *path);
 
 #endif

@@ -16,11 +16,9 @@
 int case_input_check_env(json_t *env, const struct option_list *consented,
                          struct error *err);
 
-/* Put the path of the start command's case file in `dir` into `path`. */
 int case_input_path(const struct command *command, const char *dir,
                     char path[CASE_PATH_MAX], struct error *err);
 
-/* Add the run's variables and the variables that all workers of the case share. */
 void case_input_set_env(struct env_list *list, const struct command *command,
                         const char *path);
 
@@ -28,8 +26,7 @@ void case_input_set_env(struct env_list *list, const struct command *command,
 int case_input_set_library(struct env_list *list, const struct command *command,
                            const struct option_list *libraries, struct error *err);
 
-/* The variables of one rank; null means unset. `cpus` lists the CPUs that the rank is
- * bound to, or is NULL. */
+/* null means unset. `cpus`: the rank's CPUs, or NULL. */
 json_t *case_input_rank_env(const struct command_rank *rank, const char *cpus);
 
 #endif

@@ -36,7 +36,7 @@
 struct case_table {
     uv_loop_t *loop;
     uv_signal_t on_child;
-    uv_timer_t timer; /* the next round of killing, or check of deadlines */
+    uv_timer_t timer; /* for rounds of killing, and for deadlines */
     int handles;      /* not yet closed */
     struct case_process *all;
     /* Children that existed before the table and belong to no case, such as those of a
@@ -62,17 +62,17 @@ struct case_process {
     pid_t pid;
     uv_pipe_t pipe;
     struct lines lines;
-    bool has_greeted; /* the process's first line is read */
-    bool is_foreign;  /* the first line contains a protocol other than this build's */
-    bool is_read;     /* the process's output is read to the end */
-    bool is_reaped;   /* the process has exited */
-    bool is_orderly;  /* the process exited with status 0 */
-    bool is_clear;    /* no descendant of the process is left */
+    bool has_greeted; /* the first line is read */
+    bool is_foreign;  /* the first line has another build's protocol */
+    bool is_read;     /* all output is read */
+    bool is_reaped;
+    bool is_orderly; /* exited with status 0 */
+    bool is_clear;   /* no descendant is left */
     bool is_paused, is_killed, is_closed, is_destroyed;
     bool has_ended; /* on_end was called */
     int status;
     uint64_t end_until;     /* deadline after a stop; 0: not stopped */
-    uint64_t orphans_until; /* deadline for the orphans after the process has died */
+    uint64_t orphans_until; /* deadline for killing orphans */
     char cgroup[1000], left[1000];
 };
 
@@ -95,7 +95,7 @@ static void free_process(struct case_process *process)
     free(process);
 }
 
-/* Index of the pid in `earlier`, or n_earlier. */
+/* Returns n_earlier if there is none. */
 static size_t find_earlier(const struct case_table *table, pid_t pid)
 {
     size_t i = 0;
@@ -119,7 +119,6 @@ static bool is_no_orphan(const void *arg, pid_t pid)
     return process != NULL;
 }
 
-/* True if the case process has died and its orphans are being killed. */
 static bool has_orphans(const struct case_process *process)
 {
     return process->is_reaped && !process->is_clear && !process->is_destroyed;
@@ -233,7 +232,6 @@ static void note_reaped(struct case_process *process, int status)
     cgroup_kill(process->cgroup);
 }
 
-/* Reap case processes and orphans. */
 static void reap(struct case_table *table)
 {
     int status;
@@ -368,7 +366,7 @@ static void on_sent(uv_write_t *request, int status)
     free(sent);
 }
 
-/* Send a line. Takes the text. */
+/* Takes ownership of the text. */
 static void send_text(struct case_process *process, char *text)
 {
     struct sent *sent = memory_zeroed(1, sizeof(*sent), "a command");

@@ -41,7 +41,7 @@ bool case_table_lingers(const struct case_table *table, char *text, size_t size)
 void case_table_set_root(struct case_table *table, const char *root);
 void case_table_limit(struct case_table *table, uint64_t end_ms);
 
-/* The containment of a case's processes: "cgroup" or "subreaper". */
+/* "cgroup" or "subreaper". */
 const char *case_table_containment(const struct case_table *table);
 
 struct case_end {
@@ -65,7 +65,7 @@ struct case_process *case_process_start(struct case_table *table, json_t *docume
                                         const struct case_handlers *handlers,
                                         struct error *err);
 
-/* Stop the case, after collecting the ranks' stacks if with_stacks is set. */
+/* with_stacks: collect the ranks' stacks first. */
 void case_process_stop(struct case_process *process, bool with_stacks);
 
 /* Pause or resume reading events. */

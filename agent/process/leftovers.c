@@ -28,7 +28,6 @@ static void on_line(void *arg, const char *line)
         visit->fn(visit->arg, &id);
 }
 
-/* Parse a file name such as "case-RUN-NUMBER-ATTEMPT.json". */
 static bool parse_name(const char *name, struct case_id *id)
 {
     const char *end = strrchr(name, '-'), *dash = end;

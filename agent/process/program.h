@@ -31,7 +31,7 @@ struct program *program_parse(const char *name, json_t *file, const char *config
                               struct problems *problems);
 void program_destroy(struct program *program);
 
-/* Describe the program for the registration. Returns a new object. */
+/* Returns a new object. */
 json_t *program_to_json(const struct program *program);
 
 /* Check the arguments (NULL: none) and build the argument vector, which ends with NULL.

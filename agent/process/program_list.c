@@ -54,7 +54,7 @@ static void add_program(struct program_list *list, struct program *program)
     program_destroy(program);
 }
 
-/* Add a program. An invalid file is logged and skipped. */
+/* An invalid file is logged and skipped. */
 static int add_file(void *arg, const struct config_file *file)
 {
     struct reading *reading = arg;

@@ -17,11 +17,11 @@ struct program_list;
 struct program_list *program_list_load(const char *config_dir);
 void program_list_destroy(struct program_list *list);
 
-/* The borrowed program; NULL if this node does not offer it. */
+/* NULL if this node does not offer it. */
 const struct program *program_list_find(const struct program_list *list,
                                         const char *name);
 
-/* A new array of all programs for the registration. */
+/* A new array for the registration. */
 json_t *program_list_json(const struct program_list *list);
 
 #endif

@@ -22,7 +22,7 @@ struct live_case {
     struct case_id id;
     char path[CASE_PATH_MAX]; /* the case file; "": none */
     struct case_process *process;
-    int *alive; /* ranks that have started and not ended */
+    int *alive; /* by rank: started and not ended */
     size_t n_ranks, n_alive, n_started;
     struct live_case *next;
 };
@@ -51,7 +51,7 @@ static struct live_case *find_live(const struct supervisor *supervisor,
     return c;
 }
 
-/* Index of a case in `ended`, or REMEMBERED. */
+/* Returns REMEMBERED if the case is not in `ended`. */
 static size_t find_ended(const struct supervisor *supervisor, const struct case_id *id)
 {
     size_t i = 0;
@@ -75,7 +75,6 @@ static struct ended_case *remember(struct supervisor *supervisor,
     return &supervisor->ended[place];
 }
 
-/* Send `gone`, because no worker of the case is left, and remember the case. */
 static void end_case(struct supervisor *supervisor, const struct case_id *id,
                      const char *why)
 {
@@ -160,8 +159,7 @@ static void report(const struct live_case *c, const char *text)
                                clean_text_json(text, strlen(text))));
 }
 
-/* Report the end of the ranks. ringbench-case has died without reporting it, and the
- * ranks were killed. */
+/* ringbench-case died without reporting the end of its ranks, which were killed. */
 static void end_ranks(struct live_case *c)
 {
     while (c->n_alive > 0) {
@@ -220,7 +218,6 @@ static json_t *conditions_request(const struct bind_plan *plan, bool is_program,
     return wanted;
 }
 
-/* Bind the ranks and start ringbench-case. */
 static int start_case(struct live_case *c, const struct command *command,
                       struct error *err)
 {

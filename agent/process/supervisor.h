@@ -44,7 +44,7 @@ struct supervisor *supervisor_create(const struct supervisor_params *params);
 /* Kill workers that still run. Accepts NULL. */
 void supervisor_destroy(struct supervisor *supervisor);
 
-/* Set the address at which other nodes reach this node. */
+/* The address at which other nodes reach this node. */
 void supervisor_set_address(struct supervisor *supervisor, const char *address);
 
 /* Execute a start command. A failure is sent to the server as an event. Ignores a case
@@ -62,7 +62,6 @@ void supervisor_stop_all(struct supervisor *supervisor);
 void supervisor_adopt(struct supervisor *supervisor, const struct case_id *id);
 void supervisor_end_adopted(struct supervisor *supervisor);
 
-/* The number of cases with workers. */
 size_t supervisor_live(const struct supervisor *supervisor);
 
 /* A new array for the registration: the cases with workers, and the cases whose end the
