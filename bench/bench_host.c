@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_host.c - the host backend in a plain C loop: no server, no agent, no bench loop
+/* bench_host.c - runs the host backend in a plain C loop: no server, no agent, no
+ * bench loop
  *
- * usage: bench_host RANKS [COLLECTIVE]. Environment: BENCH_MIN, BENCH_MAX, BENCH_ITERS
- * (loop.h), BENCH_SOCKETS (host.sockets of a run),
- * BENCH_PER_HOST (every so many ranks form a host of their own), BENCH_NETNS
- * (rank R has the network namespace NAME<R> and the address 10.77.0.<R + 1>, as
- * netns.mjs makes them, and this program runs in that of their hub). Prints "SIZE
- * TIME_US" per size. */
+ * usage: bench_host RANKS [COLLECTIVE]. Prints "SIZE TIME_US" per size.
+ *
+ * Environment: BENCH_MIN, BENCH_MAX, BENCH_ITERS (loop.h), BENCH_SOCKETS (host.sockets
+ * of a run), BENCH_PER_HOST (ranks per simulated host), BENCH_NETNS (NAME: rank R runs
+ * in the network namespace NAME<R> with the address 10.77.0.<R + 1>, as netns.mjs
+ * creates them; this program runs in the namespace of their hub). */
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -114,7 +115,7 @@ static int prepare(struct rank *self)
     return 0;
 }
 
-/* As agents bind ranks, and mpirun does. */
+/* Agents and mpirun also bind ranks. */
 static void bind_to_core(struct rank *self)
 {
     char cpu[16];
@@ -126,7 +127,7 @@ static void bind_to_core(struct rank *self)
     affinity_apply(cpu, &self->error);
 }
 
-/* -1: there is no such namespace. */
+/* -1 if there is no such namespace. */
 static int enter_network(const struct rank *self, const char *netns)
 {
     char path[64];

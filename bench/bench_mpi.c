@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_mpi.c - an MPI all-reduce, measured as bench_host measures ours (built by
+/* bench_mpi.c - measures an MPI all-reduce as bench_host measures ringbench's (built by
  * run_host_vs_mpi with mpicc) */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* floor.h - what the floors share: servers on loopback that do next to nothing */
+/* floor.h - starts the loopback servers of the floor benchmarks */
 #ifndef RINGBENCH_TESTS_BENCH_FLOOR_H
 #define RINGBENCH_TESTS_BENCH_FLOOR_H
 
@@ -16,7 +16,7 @@ static inline void die(const char *what)
     exit(1);
 }
 
-/* A listener that does not block, and its port. */
+/* Returns a non-blocking listener and sets its port. */
 static inline int listen_on_loopback(int *port)
 {
     struct sockaddr_in address = {.sin_family = AF_INET};

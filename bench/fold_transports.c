@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fold_transports.c - how long the server's loop is held by what NCCL's logs of a large
- * case come to
+/* fold_transports.c - measures how long the NCCL logs of a large case block the
+ * server's loop
  *
  * usage: fold_transports [NODES [RANKS]]
  *
- * RANKS processes on each of NODES nodes tell their logs, and the case ends. Prints, for
- * jobs of several kinds, what the slowest log took and all, and the slowest of three
- * ends, with its text as it is stored. */
+ * RANKS processes on each of NODES nodes send their logs, and the case ends. For
+ * several kinds of jobs, prints the time of the slowest log, of all logs, and of the
+ * slowest of three ends, with the stored text. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +19,7 @@
 
 struct job {
     const char *name;
-    bool is_own; /* ranks of its communicator are the case's, as those of a program may
-                    not be */
+    bool is_own; /* NCCL's ranks are the case's ranks; false for a program */
     bool is_ring, has_gdr, by_sockets, differs;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gate_power.c - false alarms and power of gates: how many gates against the last K runs
- * fail when nothing changed, and when the run is slower
+/* gate_power.c - measures false alarms and power of gates: how many gates against the
+ * last K runs fail without a change, and with a slower run
  *
  * usage: gate_power TRIALS [SEED] */
 #include <stdint.h>
@@ -9,7 +9,7 @@
 
 #include "tests/unit/gate_trial.h"
 
-/* A level of five cases that scatter by half a per cent. */
+/* Standard deviation of the median of five cases with 0.5 % each. */
 #define WITHIN 0.0027
 
 int main(int argc, char **argv)

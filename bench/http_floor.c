@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* http_floor.c - the least that an HTTP server can cost: one thread, epoll, one recv and
- * one send per request, the same answer to each
+/* http_floor.c - a lower bound for the cost of an HTTP server: one thread, epoll, one
+ * recv and one send per request, always with the same answer
  *
  * usage: http_floor [BYTES]. The body of each answer has BYTES bytes (default: 3). The
  * program prints "listening on URL", as ringbench-server does, and serves until it is
@@ -17,7 +17,7 @@
 
 #define EVENTS 64
 #define ACCEPTS 64
-#define OLDEST_FIRST 5 /* descriptors, after our own */
+#define OLDEST_FIRST 5 /* lowest descriptor of a client */
 #define OLDEST_LAST 10000
 
 struct answer {
@@ -25,7 +25,7 @@ struct answer {
     size_t len;
 };
 
-/* One goes where there is no room for another. */
+/* Without a free descriptor, close an old connection to make room. */
 static void accept_some(int epoll, int listener, int *oldest)
 {
     for (int i = 0; i < ACCEPTS; i++) {
@@ -40,8 +40,7 @@ static void accept_some(int epoll, int listener, int *oldest)
     }
 }
 
-/* Heads come whole from these clients; what is no end of one is a part of a body, or of
- * what never ends. */
+/* These clients send each request head in one piece, so heads are not reassembled. */
 static void serve(int fd, const struct answer *answer)
 {
     static char text[4096];
@@ -54,7 +53,7 @@ static void serve(int fd, const struct answer *answer)
     }
     while ((end = memmem(end, (size_t)(text + n - end), "\r\n\r\n", 4))) {
         end += 4;
-        /* Fails where the client does not read. */
+        /* Fails if the client does not read its answers. */
         if (send(fd, answer->text, answer->len, MSG_NOSIGNAL) < 0)
             return;
     }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* judge_levels.c - false alarms and power of the decisions on series of runs
+/* judge_levels.c - measures false alarms and power of the decisions on series of runs
  *
  * usage: judge_levels [SERIES] [SEED]
  *
- * Each night gives a series one level: the effect of the run, normal with a deviation
- * between runs and a correlation between neighboring nights, and the median of 10 cases
- * with 0.3 % each. Prints what lasting.h and change_points.h find in SERIES series with
- * known changes and with none. */
+ * Each night has one level: a random effect of the run plus the median of 10 cases
+ * with 0.3 % each. The effect is normal, with a deviation between runs and a
+ * correlation between neighboring nights. Prints the findings of lasting.h and
+ * change_points.h in SERIES series, with and without known changes. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -28,12 +28,12 @@ static const double drifts[] = {0.001, 0.002};
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static size_t n_series;
-static double margin; /* a logarithm */
+static double margin; /* as a logarithm */
 static struct noise noise;
 
 /* ---- Lasting changes ---- */
 
-/* Whether n nights after a reference of k have a lasting change. */
+/* True if n nights after k reference nights show a lasting change. */
 static bool lasts(const double *levels, size_t k, size_t n)
 {
     struct level_split split;
@@ -136,7 +136,7 @@ static void print_false_trends(double least)
     }
 }
 
-/* Reports in a year in which somebody looks every night. */
+/* False reports per year if trends are checked every night. */
 static void print_nightly_trends(void)
 {
     static double levels[YEAR];
@@ -170,7 +170,7 @@ static void print_nightly_trends(void)
     }
 }
 
-/* The last `nights` are slower. */
+/* Only the last `nights` are slower. */
 static void print_found_trends(void)
 {
     static const struct {

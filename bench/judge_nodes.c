@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* judge_nodes.c - how long the server's loop is held by a preflight of many nodes
+/* judge_nodes.c - measures how long a preflight of many nodes blocks the server's loop
  *
  * usage: judge_nodes [NODES]
  *
- * Nodes of 8 GPUs and 10 ports each, that are alike or differ in more and more. Prints
- * what the slowest of three preflights took. */
+ * Nodes have 8 GPUs and 10 ports each. They are equal, or differ in more and more
+ * values. Prints the time of the slowest of three preflights. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* launch_case.c - run worker processes on a case without server and agent
+/* launch_case.c - runs the workers of a case without server and agent
  *
  * usage: launch_case WORKER CASE_FILE WORLD_SIZE [PER_HOST]
  *
- * Copies their events, one per line, to stdout, each behind "RANK ". With PER_HOST every
- * so many ranks form a host of their own. Exit status: 0 if every worker's is. */
+ * Copies the workers' events to stdout, one per line after "RANK ". PER_HOST ranks
+ * form one simulated host. Exits with 0 if every worker does. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* loop.h - what bench_host and bench_mpi have in common, so that they measure alike:
- * sizes, iterations, rotating offsets (as nccl-tests does), and the output
- *
- * Each prints one line per size, "SIZE TIME_US", the mean time of an all-reduce of
- * float32 with sum, out of place, over ranks. */
+/* loop.h - gives bench_host and bench_mpi the same sizes, iterations, rotating offsets
+ * (as in nccl-tests) and output */
 #ifndef RINGBENCH_TESTS_LOOP_H
 #define RINGBENCH_TESTS_LOOP_H
 
@@ -12,13 +9,13 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Calls before everything, unless BENCH_SETTLE says otherwise: processes have found their
- * cores, processors their clock. */
+/* Calls before the first measurement, while processes move to their cores and clock rates
+ * rise. BENCH_SETTLE overrides it. */
 #define LOOP_SETTLE 50000
 
 struct loop_options {
     size_t min, max;
-    int iters; /* 0: by size */
+    int iters; /* 0: depends on the size */
     int warmup;
     int settle;
 };
@@ -37,8 +34,8 @@ static inline struct loop_options loop_options_read(void)
     return options;
 }
 
-/* Enough calls that what the scheduler takes does not decide: of a real-time process on a
- * busy core 50 ms of each second. */
+/* Enough calls to average out the scheduler, which takes a real-time process off a busy
+ * core for 50 ms of each second. */
 static inline int loop_iters(const struct loop_options *options, size_t size)
 {
     if (options->iters > 0)
@@ -65,7 +62,7 @@ static inline double loop_now_us(void)
     return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
 }
 
-/* Inputs are rank + 1 everywhere. */
+/* All elements of a rank's input are rank + 1. */
 static inline size_t loop_wrong(const float *data, size_t count, int ranks)
 {
     size_t wrong = 0;

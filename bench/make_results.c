@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* make_results.c - a database with one completed run of many results, or of much that its
- * ranks printed, for measuring how fast it opens: make_results DIR NUMBER
- * rows|figures|logs|cut. Prints the run's id. `cut`: rows, and the run was under way when
- * its server was killed. */
+/* make_results.c - fills a database with one completed large run, to measure how fast
+ * the run opens
+ *
+ * usage: make_results DIR NUMBER rows|figures|logs|cut
+ *
+ * Prints the run's id. The run has many results, or with `logs` much output of its
+ * ranks. `cut`: rows, and the server was killed during the run. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +20,7 @@
 #define ENVIRONMENTS 5
 #define SERIES 10
 #define RANKS 8
-#define LOG_BYTES 18000 /* of an entry; an agent sends what it read in one go */
+#define LOG_BYTES 18000 /* of an entry: an agent sends what one read returns */
 
 static const char *const collectives[SERIES / 2] = {
     "all_reduce", "all_gather", "broadcast", "reduce_scatter", "alltoall"};
@@ -52,7 +55,7 @@ static json_t *cases_json(int64_t now)
     return cases;
 }
 
-/* As if the run had not ended. */
+/* Make the run look unfinished. */
 static void cut_off(json_t *run)
 {
     json_t *spec = json_pack("{s:{s:[s,s,s,s,s]}, s:i, s:s}", "matrix",
@@ -152,7 +155,7 @@ static void add_case(struct store_write *write, const char *id, int64_t time, lo
         json_pack("{s:i, s:i, s:s}", "case", (int)number, "attempt", 1, "state", state));
 }
 
-/* A case begins, and the one before has ended. */
+/* End the previous case and begin the next one. */
 static void add_turn(struct store_write *write, const char *id, int64_t time, long number)
 {
     if (number > 0)

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* make_trends.c - a database of many runs with their values, for measuring how fast a
- * trend is read: make_trends DIR RUNS SERIES. Each run has 50 results, of two placements
- * of 25 sizes, and the values of its three bands; runs take turns in being of each of
- * SERIES sets of nodes. Values have 1 % of noise, and 3 % less in the newest tenth. */
+/* make_trends.c - fills a database with many runs and their values, to measure how
+ * fast a trend is read
+ *
+ * usage: make_trends DIR RUNS SERIES
+ *
+ * Each run has 50 results (25 sizes, two placements) and the values of its three
+ * bands. Runs alternate between SERIES sets of nodes. Values have 1 % of noise, and
+ * are 3 % lower in the newest tenth. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

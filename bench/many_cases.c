@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* many_cases.c - what the server does for each event of a run of many cases: one run of
- * CASES repeats on RANKS ranks (1000 and 64 unless told otherwise), whose agent is played
- * here. Prints the CPU time of the loop's thread and of the process, and what was written
- * to disk. */
+/* many_cases.c - measures the server's work per event in a run of many cases
+ *
+ * The run has CASES repeats on RANKS ranks (default: 1000 and 64). This program plays
+ * the agent. Prints the CPU time of the loop's thread and of the process, and the
+ * bytes written to disk. */
 #include "tests/unit/scheduler_fixture.h"
 
 #include <sys/resource.h>
@@ -43,7 +44,7 @@ static struct spent spent_now(void)
     return (struct spent){cpu_s(RUSAGE_THREAD), cpu_s(RUSAGE_SELF), written_bytes()};
 }
 
-/* A line of each rank, in one batch; `rest` is JSON members with a leading comma. */
+/* Post an event of each rank in one batch. `rest`: JSON members with a leading comma. */
 static void say_all(struct agent *agent, const char *run, int case_no, const char *type,
                     const char *rest)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rendezvous_stub.c - a TCPStore for tests and benchmarks that run without the server */
+/* rendezvous_stub.c - runs a TCPStore for tests and benchmarks without the server */
 #include "bench/rendezvous_stub.h"
 
 #include <arpa/inet.h>
@@ -41,7 +41,7 @@ struct stub {
     int n_keys;
 };
 
-/* What is left to parse of a request. */
+/* The unparsed part of a request. */
 struct reader {
     const unsigned char *at;
     size_t left;
@@ -62,7 +62,7 @@ static uint64_t read_int(struct reader *reader, size_t bytes)
     return value;
 }
 
-/* Borrowed from the client's buffer. */
+/* The text is borrowed from the client's buffer. */
 static struct text read_text(struct reader *reader)
 {
     struct text text = {NULL, read_int(reader, 8)};
@@ -208,7 +208,7 @@ static void wait_for(struct stub *stub, struct client *client, struct reader *re
     client->n_awaited = n;
 }
 
-/* One request, or nothing if it is not whole yet. */
+/* Does nothing until a request is complete. */
 static void serve_request(struct stub *stub, struct client *client, struct reader *reader)
 {
     uint64_t query = read_int(reader, 1);
@@ -263,7 +263,7 @@ static void serve_client(struct stub *stub, struct client *client)
     }
 }
 
-/* false: it has gone. */
+/* False: the client has closed the connection. */
 static bool receive(struct stub *stub, struct client *client)
 {
     ssize_t n = recv(client->fd, client->in + client->held, BUFFER - client->held, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* serve_rendezvous.c - a small TCPStore on a given address, until it is killed
+/* serve_rendezvous.c - runs a small TCPStore on a given address until it is killed
  *
  * usage: serve_rendezvous ADDRESS. Prints its port. */
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stub_gpu.c - a CUDA runtime and NCCL in one library, whose calls return at once: what a
- * timed call then takes is the worker's own loop (run_loop_cost) */
+/* stub_gpu.c - replaces CUDA and NCCL by calls that return at once, so that a timed call
+ * measures only the worker's loop (run_loop_cost) */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #define VERSION NCCL_ABI_VERSION(2, 28, 9)
 #define MEMORY_BYTES ((size_t)1 << 30)
 
-/* Functions without a result but success; C lets a caller pass what they do not take. */
+/* Functions that only return success. In C the caller may pass arguments to them. */
 #define DOES_NOTHING(name)                                                               \
     int name(void);                                                                      \
     int name(void)                                                                       \
@@ -21,7 +21,6 @@
         return 0;                                                                        \
     }
 
-/* Functions that set their first argument. */
 #define GIVES(name, type, value)                                                         \
     int name(type *out);                                                                 \
     int name(type *out)                                                                  \
@@ -57,7 +56,7 @@ DOES_NOTHING(ncclReduce)
 DOES_NOTHING(ncclSend)
 DOES_NOTHING(ncclRecv)
 
-static char object; /* what all handles point to */
+static char object; /* the target of all handles */
 
 GIVES(cudaRuntimeGetVersion, int, CUDA_VERSION)
 GIVES(cudaDriverGetVersion, int, CUDA_VERSION)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tcpstore_floor.c - what a store would cost that did nothing: one thread, epoll, one
- * recv and one send per request of tcpstore_load's "get", always the same answer
+/* tcpstore_floor.c - a lower bound for the cost of a store: one thread, epoll, one
+ * recv and one send per "get" of tcpstore_load, always with the same answer
  *
  * usage: tcpstore_floor. Prints its port and serves until it is killed. */
 #include <netinet/tcp.h>
@@ -13,8 +13,7 @@
 
 #define EVENTS 1024
 #define REPLY_BYTES 72 /* a length and 64 bytes */
-/* The greeting and a value to be set, which come before the first "get" and have no
- * answer. */
+/* Clients send a greeting and a SET, which have no reply, before the first "get". */
 #define HELLO_BYTES 90
 
 static void answer(int fd)
@@ -34,7 +33,7 @@ int main(void)
     const int on = 1;
     int epoll = epoll_create1(0), port, listener = listen_on_loopback(&port);
 
-    /* Those that it accepts have it from it. */
+    /* Accepted sockets inherit the option. */
     setsockopt(listener, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     printf("%d\n", port);
     fflush(stdout);

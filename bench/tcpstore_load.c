@@ -19,7 +19,7 @@
 #include "tests/unit/tcpstore_requests.h"
 
 #define VALUE_BYTES 64
-#define ID_BYTES 128 /* an NCCL unique id, as it is handed out when ranks join */
+#define ID_BYTES 128 /* an NCCL unique id, which ranks read when they join */
 #define SETS_PER_ACK 32
 #define STEPS_MAX 6
 #define EVENTS 256
@@ -47,7 +47,6 @@ static const struct option options[] = {
      "times that all clients join", 1, 1000},
     {NULL, OPTION_FLAG, 0, NULL, NULL, NULL, 0, 0}};
 
-/* A request and the length of its reply. */
 struct step {
     struct buf request;
     size_t reply_bytes;
@@ -66,12 +65,12 @@ struct load {
     struct sockaddr_in address;
     struct step steps[STEPS_MAX];
     int n_steps;
-    int counter_step;      /* join: the ADD whose answer tells the last client; else -1 */
-    struct buf last_words; /* join: what the last client sends first */
+    int counter_step;      /* join: the ADD whose reply shows who is last; else -1 */
+    struct buf last_words; /* join: first sent by the last client */
     int ops_per_round;
     int epoll;
     struct conn *conns;
-    uint32_t *histogram; /* of microseconds */
+    uint32_t *histogram; /* [microseconds] */
     uint64_t rounds;
     long done;
     char reply[65536];
@@ -83,7 +82,7 @@ static void die(const char *what)
     exit(1);
 }
 
-/* A query's number in the version spoken. */
+/* A query's number in the selected protocol version. */
 static int query(const struct load *load, int v2_type)
 {
     return load->params.protocol == 2 ? v2_type : v2_type - 1;
@@ -131,7 +130,7 @@ static int build_ops(struct load *load)
     return load->n_steps ? 1 : -1;
 }
 
-/* The steps of a client that joins, in the round's own keys. */
+/* Each round has its own keys. */
 static void build_join(struct load *load, int round)
 {
     char counter[32], key[32];
@@ -188,7 +187,7 @@ static void begin_step(struct load *load, struct conn *conn)
     send_all(conn->fd, &load->steps[conn->step].request);
 }
 
-/* Connect one after the other, say hello, and leave a value under the key. */
+/* Connect a client, send the greeting, and store a value under the key. */
 static void connect_one(struct load *load, struct conn *conn)
 {
     struct buf hello;
@@ -314,7 +313,7 @@ static void measure_ops(struct load *load)
            (long long)quantile_us(load, 0.5), (long long)quantile_us(load, 0.99));
 }
 
-/* All clients at once, from the first connect to the last value. */
+/* Returns the time from the first connect to the last value. */
 static double join_once(struct load *load, int round)
 {
     int64_t start_ns;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tcpstore_serve.c - one TCPStore and nothing else, for measurements: prints its port and
- * serves until it is killed */
+/* tcpstore_serve.c - serves a TCPStore alone for measurements: prints its port, and runs
+ * until it is killed */
 #include <stdio.h>
 
 #include "common/base/log.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worker_group.c - worker processes on a case, without server and agent */
+/* worker_group.c - runs the workers of a case without server and agent */
 #include "bench/worker_group.h"
 
 #include <poll.h>

@@ -9,7 +9,7 @@
 
 #define LINE_MAX_BYTES 4096
 
-/* Return the option's kind, as explained in client/ringbench. */
+/* client/ringbench explains the kinds. */
 static const char *kind_of(const struct spec_field *field)
 {
     if (field->kind == &spec_list)
