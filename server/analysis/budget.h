@@ -21,7 +21,6 @@ struct budget {
     long zero;
 };
 
-/* The fields of the body. */
 extern const struct spec_fields budget_fields;
 
 /* Return a new object {"run","ranks","verdict","parts":[...]}. */

@@ -27,8 +27,8 @@ static size_t end_of(const struct search *search, int i)
     return i + 1 < search->n_found ? search->found[i + 1].split.at : search->series.n;
 }
 
-/* Return the factor by which the repeated search, once per night, increases p. The newest
- * night uses half of the error level, and the older nights share the other half. */
+/* Return the factor that corrects p for a search on every night. The newest night uses
+ * half of the error level; the older nights share the other half. */
 static double looks(const struct search *search, size_t end)
 {
     size_t older = search->series.n - CHANGE_POINTS_LEVELS_MIN;

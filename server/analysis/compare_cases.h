@@ -52,7 +52,6 @@ void compare_side_keep_alike(struct compare_side *base, const struct compare_sid
 void compare_side_keep_confirming(struct compare_side *side, bool confirms);
 void compare_side_release(struct compare_side *side);
 
-/* Return the number of nodes or ranks of a case. */
 size_t compare_choice_nodes(const struct compare_choice *choice);
 size_t compare_choice_ranks(const struct compare_choice *choice);
 

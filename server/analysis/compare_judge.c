@@ -329,8 +329,7 @@ static enum verdict_answer direction_of(const struct compare_band *band)
                                                                : VERDICT_WORSE;
 }
 
-/* Judge if the interval is within the margin, beyond the margin, or across an end of the
- * margin. */
+/* The interval is within the margin, beyond it, or crosses one of its ends. */
 static enum verdict_answer answer_by_case(const struct compare_band *band, double margin)
 {
     const struct compare_change *change = &band->change;

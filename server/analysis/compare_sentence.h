@@ -5,7 +5,6 @@
 
 #include "server/analysis/compare.h"
 
-/* Names of the sides. */
 struct compare_names {
     const char *head;
     /* The values of the setting in which the sides differ */

@@ -48,7 +48,7 @@ const char *verdict_mark(const char *backend, bool is_emulated);
 const char *verdict_mark_of(const json_t *run);
 
 /* Return a new object {"kind","answer","sentence","nodes","evidence"}, with "quiet": true
- * if the answer is no news. The answer must be one of the kind's answers.
+ * if a run's text omits the answer. The answer must be one of the kind's answers.
  * sentence: may contain names from outside sources, in any bytes.
  * mark: a suffix from verdict_mark(), or NULL.
  * nodes: array of the nodes that the answer names, or NULL for none.
@@ -67,7 +67,7 @@ bool verdict_has_answer(const json_t *verdict, enum verdict_answer answer);
 
 /* Return true if the answer justifies a search for a slow node. */
 bool verdict_says_slow(const json_t *verdict);
-/* Return true if the answer is no news, so that a run's text omits it. */
+/* Return true if a run's text omits the answer. */
 bool verdict_is_quiet(const json_t *verdict);
 /* Return true if the last line of a run's text shows the verdict as the run's result. */
 bool verdict_is_result(const json_t *verdict);
@@ -75,9 +75,9 @@ bool verdict_is_result(const json_t *verdict);
 /* Return the list's first verdict of the kind, borrowed, or NULL. */
 json_t *verdicts_find(const json_t *verdicts, enum verdict_kind kind);
 
-/* Return a new list with the verdicts in the order of their kinds. Within a kind, news
- * comes first. Each sentence appears once, and each answer of a kind at most
- * VERDICTS_ALIKE_MAX times. */
+/* Return a new list with the verdicts in the order of their kinds. Within a kind,
+ * verdicts that are not quiet come first. Each sentence appears once, and each answer of
+ * a kind at most VERDICTS_ALIKE_MAX times. */
 #define VERDICTS_ALIKE_MAX 16
 json_t *verdicts_sorted(const json_t *verdicts);
 

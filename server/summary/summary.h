@@ -51,9 +51,8 @@ struct summary_point {
     uint32_t noisy;                /* rows whose time is less precise than requested */
     bool has_interval;
     struct summary_spread interval; /* extremes over the rows' confidence intervals */
-    struct summary_choice
-        choices[SUMMARY_CHOICES]; /* the first that appeared; the remaining rows have
-                                     other or unknown choices */
+    struct summary_choice choices[SUMMARY_CHOICES]; /* the first ones that differ; other
+                                                       rows are not counted */
     uint32_t n_choices;
     char *reason; /* reason of the first skipped row, or NULL */
 };

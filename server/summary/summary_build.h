@@ -6,7 +6,6 @@
 
 #include "server/summary/summary.h"
 
-/* A point and the series to which it belongs. */
 struct summary_line {
     int combination, case_no, cycle, key;
     struct summary_point point;
