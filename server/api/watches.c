@@ -108,7 +108,7 @@ struct watch_request {
 
 static const char *const modes[] = {"observe", "act", NULL};
 
-/* check_request() checks the members that are plain JSON here. */
+/* JSON: a member that check_request() checks. */
 #define AT(member) .offset = offsetof(struct watch_request, member)
 #define JSON(member) .kind = &spec_json, AT(member)
 

@@ -34,8 +34,8 @@ enum store_op_kind {
 struct store_op {
     STAILQ_ENTRY(store_op) entry;
     enum store_op_kind kind;
-    /* parameters of the kind's statements by name; NULL for an event, which uses: */
-    json_t *params;
+    json_t *params; /* of the kind's statements, by name; NULL for an event */
+    /* Members of an event: */
     char *run;
     struct store_event event;
     struct result_record *record; /* record of a result; NULL for other events */
