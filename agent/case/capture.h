@@ -26,7 +26,7 @@ struct capture {
 void capture_init(struct capture *capture);
 void capture_release(struct capture *capture);
 
-/* The line has no newline. */
+/* `line` must not contain a newline. */
 void capture_add(struct capture *capture, const char *line, size_t len);
 
 /* Call when the stream has ended. The kept end becomes pending, after a line with the

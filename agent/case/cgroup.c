@@ -137,7 +137,7 @@ void cgroup_kill(const char *dir)
     if (fd < 0)
         return;
     if (write(fd, "1", 1) < 0) {
-        /* If the cgroup still exists, kill_all kills its processes one by one. */
+        /* kill_all then kills the processes one by one. */
     }
     close(fd);
 }

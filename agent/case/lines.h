@@ -29,7 +29,7 @@ void lines_release(struct lines *lines);
 void lines_feed(struct lines *lines, const char *data, size_t len, lines_fn fn,
                 void *arg);
 
-/* Delivers the last line even if it has no newline. */
+/* Pass the last line to fn, even if the line has no newline. */
 void lines_end(struct lines *lines, lines_fn fn, void *arg);
 
 #endif

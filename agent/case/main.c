@@ -40,8 +40,8 @@ struct program {
     char chunk[CHUNK_BYTES];
 };
 
-/* _exit skips exit handlers. A leak checker among them stops this process, and a SIGCONT
- * at that moment would make it wait forever. */
+/* Use _exit, because a leak checker would stop this process in an exit handler. A SIGCONT
+ * would then make the checker wait forever. */
 static void on_written(void *arg)
 {
     (void)arg;

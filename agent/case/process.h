@@ -41,7 +41,7 @@ struct process *process_spawn(struct process_tree *tree,
 
 pid_t process_pid(const struct process *process);
 
-/* Zero before its end. */
+/* All zero before the process ends. */
 const struct process_usage *process_usage(const struct process *process);
 
 /* To the process group. Does nothing once the process has ended. */

@@ -33,7 +33,7 @@ typedef void process_tree_end_fn(void *arg, const char *left);
 struct process_tree *process_tree_create(uv_loop_t *loop, process_tree_end_fn *on_end,
                                          void *arg, struct error *err);
 
-/* "" without a cgroup. */
+/* Path of the tree's cgroup, or "" without one. */
 const char *process_tree_cgroup(const struct process_tree *tree);
 
 /* Kill all remaining processes of the tree. */

@@ -52,7 +52,7 @@ void rank_fail(struct rank *rank, const char *code, const char *text);
  * may ignore SIGUSR2. */
 void rank_ask_stacks(struct rank *rank);
 
-/* Also true once the rank has ended. */
+/* True if the rank has sent its stacks or has ended. */
 bool rank_has_sent_stacks(const struct rank *rank);
 
 void rank_pause(struct rank *rank);

@@ -59,7 +59,7 @@ bool link_was_registered(const struct link *link);
 void link_kick(struct link *link);
 void link_kick_soon(struct link *link);
 
-/* Events are still sent. */
+/* The link still sends events. */
 void link_stop_polling(struct link *link);
 
 /* Announce the reason for leaving to the server; on_announced follows. Returns false if

@@ -15,9 +15,9 @@
 #define FIXTURE_GUEST "guest-token-0123456789" /* an agent's, in no token file */
 #define FIXTURE_PACED_LIMIT ((size_t)256 << 10)
 
-/* For what comes at once, unless the machine is busy: the thread sanitizer with 1,000
- * clients has taken more than 20 s. The server closes an idle connection after a minute.
- */
+/* Limit for replies that an idle machine sends at once. With the thread sanitizer and
+ * 1,000 clients on a busy machine, 20 s were too few. Must stay below the minute after
+ * which the server closes an idle connection. */
 #define WAIT_S 55
 
 struct parked {

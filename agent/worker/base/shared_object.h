@@ -29,7 +29,7 @@ typedef int shared_object_check(void *handle, void *arg, struct error *err);
 void *shared_object_open(const char *override, const char *const *names,
                          shared_object_check *check, void *arg, struct error *err);
 
-/* The address of a missing optional function is NULL. */
+/* Store the functions' addresses in *table; NULL for a missing optional function. */
 int shared_object_bind(void *handle, const struct shared_symbol *symbols, size_t n,
                        void *table, struct error *err);
 

@@ -23,7 +23,7 @@ struct arrival {
     int64_t came_ns;       /* time just before the call */
 };
 
-/* Exchanged between ranks. */
+/* Ranks exchange this struct. */
 struct arrivals {
     uint64_t clock; /* hash of the host's identity: equal if ranks read the same clock */
     int64_t n;

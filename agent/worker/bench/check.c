@@ -17,7 +17,7 @@ struct wrong_element {
     char expected[PATTERN_TEXT_MAX], got[PATTERN_TEXT_MAX];
 };
 
-/* Exchanged between ranks. */
+/* Ranks exchange this struct. */
 struct findings {
     uint64_t wrong;
     uint32_t kept;

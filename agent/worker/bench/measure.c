@@ -23,7 +23,7 @@
 #define SETTLE_MAX 4      /* attempts to reach SETTLED_PART */
 #define SKEW_BYTES 262144 /* limit for the arrivals that all ranks exchange per row */
 
-/* Exchanged between ranks. */
+/* Ranks exchange this struct. */
 struct own_figures {
     double first_us, mean_us, enqueue_us;
     struct choice choice;

@@ -177,7 +177,7 @@ static void emit_failure(struct worker *worker, const char *code, const char *te
     events_emit_last(&worker->events, "done", describe_failure(code, text, peer));
 }
 
-/* The backend may have added other clocks. */
+/* Keep the clocks that the backend may have added. */
 static void add_cpu_clock(const struct worker *worker, json_t *done)
 {
     json_t *clocks = json_object_get(done, "clocks");

@@ -40,7 +40,7 @@ int greeting_accept(struct greeting_port *port, int ms, struct greeting_caller *
 /* Close a connection that sent the token but is not expected. */
 void greeting_refuse(struct greeting_port *port, int fd);
 
-/* The first bytes of a new connection. */
+/* Send the greeting, the first bytes of a new connection. */
 int greeting_send(int fd, const unsigned char token[TOKEN_BYTES], int rank, int purpose,
                   struct error *err);
 

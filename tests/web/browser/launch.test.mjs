@@ -227,8 +227,8 @@ test('who may not stop jobs reads why', LIMIT, async (t) => {
 });
 
 for (const [width, scheme] of [
-  [1280, 'light'],
-  [400, 'dark'],
+  [1280, 'dark'],
+  [400, 'light'],
 ]) {
   test(`jobs and launchers fit ${width} px, ${scheme}, and axe finds nothing`, LIMIT, async (t) => {
     const { server, page, open } = await setUp(t, { width, scheme });

@@ -71,9 +71,9 @@ export async function openBrowser(kind = 'chromium') {
   };
 }
 
-/* What axe finds on the page. In the dark scheme only the rules that depend on colours run: tests of that
- * scheme show the same views in the light one, too. Without its legacy mode, which only lacks frames of
- * other origins, axe opens a page for each answer and takes twice as long. */
+/* Returns axe's violations on the page. In the dark scheme axe only checks the rules about colors, because
+ * the tests check each view in the light scheme, too. The legacy mode omits frames of other origins, which
+ * the page has none of; the usual mode opens another page for each call and takes twice as long. */
 export async function axe(page) {
   const { AxeBuilder } = await import(new URL('@axe-core/playwright/dist/index.mjs', MODULES).href);
   const builder = new AxeBuilder({ page }).setLegacyMode();
