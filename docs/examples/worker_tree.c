@@ -14,8 +14,9 @@ struct backend_comm {
     void *buffers;
 };
 
-static json_t *probe(void)
+static json_t *probe(const struct backend *backend)
 {
+    (void)backend;
     return json_pack("{s:b, s:n, s:[{s:i, s:s, s:s}]}", "available", 1, "reason",
                      "devices", "index", 0, "name", "control connections", "kind", "cpu");
 }

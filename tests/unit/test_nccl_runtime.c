@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_nccl_runtime.c - which CUDA runtime and NCCL the worker takes, over emulated ones,
  * and what its probe refuses */
+#include <sys/inotify.h>
 #include <sys/stat.h>
 
 #include "common/base/json_util.h"
@@ -106,6 +107,27 @@ TEST(the_driver_decides_among_libnccls_too)
     unsetenv("VIRTUAL_ENV");
     setenv("RINGBENCH_CUDART_LIB", EMULATED_CUDART, 1);
     setenv("RINGBENCH_NCCL_LIB", EMULATED_NCCL, 1);
+}
+
+/* The loader's mapping stays until the process ends, so its events merge with those of
+ * the search for the CUDA version. */
+TEST(a_libnccl_is_searched_once_per_process)
+{
+    char root[] = "/tmp/ringbench-nccls-XXXXXX", path[128], command[256];
+    struct inotify_event events[16];
+    int notify = inotify_init1(IN_NONBLOCK);
+
+    assert_non_null(mkdtemp(root));
+    snprintf(path, sizeof(path), "%s/libnccl.so.2", root);
+    place_nccl(root, "12.8");
+    setenv("RINGBENCH_NCCL_LIB", path, 1);
+    assert_true(inotify_add_watch(notify, path, IN_OPEN | IN_CLOSE) >= 0);
+    json_decref(probe_nccl("driver=13000", true, path));
+    assert_int_equal(read(notify, events, sizeof(events)), 2 * sizeof(*events));
+    close(notify);
+    setenv("RINGBENCH_NCCL_LIB", EMULATED_NCCL, 1);
+    snprintf(command, sizeof(command), "rm -r %s", root);
+    assert_int_equal(system(command), 0);
 }
 
 /* ---- What the probe refuses ---- */

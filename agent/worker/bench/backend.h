@@ -22,6 +22,7 @@
 #include "common/spec/traffic.h"
 
 struct backend_comm; /* defined by each backend */
+struct backend_libraries;
 struct case_file;
 struct arrival;
 struct timed;
@@ -33,6 +34,7 @@ struct backend_env {
     int rank, world_size;
     int local_rank,
         local_world_size; /* rank and number of ranks among this agent's ranks */
+    const struct backend_libraries *loaded; /* of struct backend */
     struct rendezvous_client *store;
     struct tree *tree;   /* connects all ranks of the case; outlives the communicator */
     const char *node;    /* the node's name */
@@ -193,10 +195,11 @@ struct backend {
      * once, before all other functions. This call hangs if the driver hangs. */
     const char *libraries;
     void (*load)(struct backend *backend);
+    struct backend_libraries *loaded; /* set by load; one block of malloc */
 
     /* {"available","reason","devices"} for --probe: a new reference, NULL only if out of
      * memory. Must work without a device. */
-    json_t *(*probe)(void);
+    json_t *(*probe)(const struct backend *backend);
 
     struct backend_comm *(*create)(const struct backend_env *env, struct error *err);
     /* Optional second half of create. If it fails, work may be in flight, and only abort

@@ -33,7 +33,7 @@ static const char *name_of_redop(int i)
 
 json_t *describe_probe(const struct backend *backend)
 {
-    json_t *probe = backend->probe();
+    json_t *probe = backend->probe(backend);
 
     if (!probe)
         return NULL;

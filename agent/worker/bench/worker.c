@@ -276,6 +276,7 @@ static void emit_unreached(void *arg, const char *over, int rank,
 static int form(struct worker *worker, struct error *err)
 {
     worker->stage = "connect";
+    worker->env.loaded = worker->backend->loaded;
     worker->env.store = worker->store;
     worker->env.finished = &worker->progress.finished;
     worker->env.stall_ms = worker->file->spec->stall_s * 1000;
@@ -461,12 +462,14 @@ static int print_help(FILE *out, const char *name)
 int worker_main(int argc, char **argv, const struct backend *backend)
 {
     struct backend loaded = *backend;
+    int status;
 
     log_init("ringbench-worker", LOG_INFO);
-    if (argc == 1)
-        return work(&loaded);
-    if (argc == 2 && strcmp(argv[1], "--probe") == 0)
-        return print_probe(&loaded);
+    if (argc == 1 || (argc == 2 && strcmp(argv[1], "--probe") == 0)) {
+        status = argc == 1 ? work(&loaded) : print_probe(&loaded);
+        free(loaded.loaded);
+        return status;
+    }
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {
         char name[64];
 

@@ -38,10 +38,11 @@ static void cpu_model(char *text, size_t size)
         fclose(file);
 }
 
-static json_t *host_probe(void)
+static json_t *host_probe(const struct backend *backend)
 {
     char model[256];
 
+    (void)backend;
     cpu_model(model, sizeof(model));
     return json_pack("{s:b, s:n, s:[{s:i, s:s, s:s, s:I}]}", "available", 1, "reason",
                      "devices", "index", 0, "name", model, "kind", "cpu", "memory_bytes",

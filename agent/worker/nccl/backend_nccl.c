@@ -91,8 +91,7 @@ static int set_up_device(struct backend_comm *comm, int local_rank, struct error
 {
     const struct cuda_functions *call = &comm->cuda.call;
 
-    if (nccl_probe_load(&comm->cuda, &comm->nccl, err) ||
-        choose_device(comm, local_rank, err) || describe_device(comm, err))
+    if (choose_device(comm, local_rank, err) || describe_device(comm, err))
         return -1;
     int code = CUDA_SUCCESS_CODE;
     if (comm->options.stream != NCCL_STREAM_NULL) {
@@ -115,7 +114,10 @@ static void identify(struct backend_comm *comm, const struct backend_env *env)
              env->node ? env->node : "this node");
     snprintf(identity->nccl_hostid, sizeof(identity->nccl_hostid), "%s",
              hostid ? hostid : "");
-    if (set_up_device(comm, env->local_rank, &why)) {
+    comm->cuda = env->loaded->cuda;
+    comm->nccl = env->loaded->nccl;
+    why = env->loaded->why;
+    if (why.code != ERROR_NONE || set_up_device(comm, env->local_rank, &why)) {
         identity->failure_code = why.code;
         snprintf(identity->failure, sizeof(identity->failure), "%s", why.text);
     }
@@ -346,12 +348,11 @@ static const struct backend_laps laps = {comm_laps_begin, comm_lap_run, comm_lap
 /* A failure is not reported here: the probe and each case report it. */
 static void load(struct backend *backend)
 {
-    struct cuda_lib cuda;
-    struct nccl_lib nccl;
+    const struct backend_libraries *loaded = backend->loaded = nccl_probe_load();
 
-    if (nccl_probe_load(&cuda, &nccl, NULL) == 0) {
-        backend->is_emulated = cuda.is_emulated || nccl.is_emulated;
-        if (nccl.version < NCCL_WITH_FP8)
+    if (loaded->why.code == ERROR_NONE) {
+        backend->is_emulated = loaded->cuda.is_emulated || loaded->nccl.is_emulated;
+        if (loaded->nccl.version < NCCL_WITH_FP8)
             backend->dtypes &= ~(1u << DTYPE_FLOAT8E4M3 | 1u << DTYPE_FLOAT8E5M2);
     }
     /* Error messages quote NCCL's warnings. Rows show NCCL's algorithm, from its profiler

@@ -80,18 +80,20 @@ static int check_version(void *handle, struct nccl_lib *nccl, struct error *err)
 
 /* NCCL contains its own CUDA runtime, independent of the worker's. That runtime needs a
  * driver of at least its own major version. */
-static int check_cuda(const struct nccl_lib *nccl, struct error *err)
+static int check_cuda(struct nccl_lib *nccl, struct error *err)
 {
-    char built[NCCL_CUDA_TEXT_MAX], driver[CUDA_VERSION_TEXT_MAX];
+    char driver[CUDA_VERSION_TEXT_MAX];
 
-    if (nccl->driver == 0 || nccl_lib_cuda(nccl->path, built) ||
-        atoi(built) <= nccl->driver / 1000)
+    if (nccl_lib_cuda(nccl->path, nccl->cuda))
+        nccl->cuda[0] = '\0';
+    if (nccl->driver == 0 || atoi(nccl->cuda) <= nccl->driver / 1000)
         return 0;
     return error_set(
         err, ERROR_UNSUPPORTED,
         "%s is built for CUDA %s, but the driver supports only CUDA %s. Fix: install "
         "a libnccl for CUDA %d or a newer driver",
-        nccl->path, built, cuda_version_text(nccl->driver, driver), nccl->driver / 1000);
+        nccl->path, nccl->cuda, cuda_version_text(nccl->driver, driver),
+        nccl->driver / 1000);
 }
 
 static int check(void *handle, void *arg, struct error *err)

@@ -46,12 +46,15 @@ struct nccl_functions {
     const int *emulated;
 };
 
+#define NCCL_CUDA_TEXT_MAX 16
+
 struct nccl_lib {
     struct nccl_functions call;
     int version; /* 22809 is 2.28.9 */
     int driver;  /* CUDA version that the driver supports: 12040 is 12.4; 0: not known */
     const char *path;
-    char passed_over[512]; /* why another library was not loaded, or "" */
+    char cuda[NCCL_CUDA_TEXT_MAX]; /* of nccl_lib_cuda(); "": not known */
+    char passed_over[512];         /* why another library was not loaded, or "" */
     bool is_emulated;
     char stale_error[1024]; /* ncclGetLastError() at nccl_forget_error() */
 };
@@ -62,7 +65,6 @@ int nccl_lib_load(struct nccl_lib *nccl, int driver, struct error *err);
 
 /* The CUDA version that a libnccl is built for, such as "13.0". Searches the whole file
  * for the version line that NCCL prints. -1: not readable, or not found. */
-#define NCCL_CUDA_TEXT_MAX 16
 int nccl_lib_cuda(const char *path, char text[NCCL_CUDA_TEXT_MAX]);
 
 /* Omit NCCL's current last error from later messages. */

@@ -12,11 +12,15 @@
 #include "agent/worker/nccl/gpu_facts.h"
 #include "agent/worker/nccl/nccl_kernels.h"
 #include "agent/worker/nccl/nvml.h"
+#include "common/base/memory.h"
 
-int nccl_probe_load(struct cuda_lib *cuda, struct nccl_lib *nccl, struct error *err)
+struct backend_libraries *nccl_probe_load(void)
 {
-    memset(nccl, 0, sizeof(*nccl));
-    return cuda_lib_load(cuda, err) || nccl_lib_load(nccl, cuda->driver, err) ? -1 : 0;
+    struct backend_libraries *loaded = memory_zeroed(1, sizeof(*loaded), "libraries");
+
+    if (!cuda_lib_load(&loaded->cuda, &loaded->why))
+        nccl_lib_load(&loaded->nccl, loaded->cuda.driver, &loaded->why);
+    return loaded;
 }
 
 /* If /dev/nvidia-uvm is missing, CUDA runs the setuid program nvidia-modprobe, which
@@ -120,14 +124,14 @@ static json_t *describe_device(const struct cuda_lib *cuda, int index)
 static void describe_libraries(json_t *probe, const struct cuda_lib *cuda,
                                const struct nccl_lib *nccl)
 {
-    char text[NCCL_VERSION_TEXT_MAX], cuda_of[NCCL_CUDA_TEXT_MAX];
+    char text[NCCL_VERSION_TEXT_MAX];
 
     if (nccl->version) {
         json_object_set_new(probe, "nccl_version",
                             json_string(nccl_version_text(nccl->version, text)));
         json_object_set_new(probe, "nccl_library", json_string(nccl->path));
-        if (nccl_lib_cuda(nccl->path, cuda_of) == 0)
-            json_object_set_new(probe, "nccl_cuda", json_string(cuda_of));
+        if (*nccl->cuda)
+            json_object_set_new(probe, "nccl_cuda", json_string(nccl->cuda));
         if (*nccl->passed_over)
             json_object_set_new(probe, "nccl_passed_over",
                                 json_string(nccl->passed_over));
@@ -144,25 +148,25 @@ static void describe_libraries(json_t *probe, const struct cuda_lib *cuda,
     json_object_set_new(probe, "checks_on_gpu", json_boolean(nccl_kernels_image_len > 0));
 }
 
-json_t *nccl_probe_describe(void)
+json_t *nccl_probe_describe(const struct backend *backend)
 {
     json_t *probe = json_object(), *devices = json_array(), *gpus = gpu_facts();
-    struct error why = {0};
-    struct cuda_lib cuda;
-    struct nccl_lib nccl;
+    const struct cuda_lib *cuda = &backend->loaded->cuda;
+    const struct nccl_lib *nccl = &backend->loaded->nccl;
+    struct error why = backend->loaded->why;
     int count = 0;
 
-    bool is_available = !nccl_probe_load(&cuda, &nccl, &why) &&
-                        !nccl_probe_devices(&cuda, &count, &why) &&
-                        !check_nvml(&nccl, &why);
+    bool is_available = why.code == ERROR_NONE &&
+                        !nccl_probe_devices(cuda, &count, &why) &&
+                        !check_nvml(nccl, &why);
     for (int i = 0; i < count; i++)
-        json_array_append_new(devices, describe_device(&cuda, i));
+        json_array_append_new(devices, describe_device(cuda, i));
     json_object_set_new(probe, "available", json_boolean(is_available));
     json_object_set_new(probe, "reason",
                         is_available ? json_null() : json_string(why.text));
     json_object_set_new(probe, "devices", devices);
     if (gpus)
         json_object_set_new(probe, "gpus", gpus);
-    describe_libraries(probe, &cuda, &nccl);
+    describe_libraries(probe, cuda, nccl);
     return probe;
 }

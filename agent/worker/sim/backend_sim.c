@@ -8,8 +8,9 @@
 #include "agent/worker/sim/sim_comm.h"
 #include "common/base/memory.h"
 
-static json_t *sim_probe(void)
+static json_t *sim_probe(const struct backend *backend)
 {
+    (void)backend;
     return json_pack("{s:b, s:n, s:[{s:i, s:s, s:s, s:I}]}", "available", 1, "reason",
                      "devices", "index", 0, "name", "simulated device", "kind", "sim",
                      "memory_bytes", (json_int_t)SIM_MEMORY_BYTES);
