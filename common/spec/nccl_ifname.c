@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#define NCCL_SKIPS_VIRBR 22800
+
 /* Return true if one of the comma-separated items matches the interface. */
 static bool is_listed(const char *list, bool is_exact, const char *name)
 {
@@ -33,10 +35,12 @@ static int first_of(const char *const *names, int n, const char *list)
     return -1;
 }
 
-int nccl_ifname_choose(const char *const *names, int n, const char *ifname)
+int nccl_ifname_choose(const char *const *names, int n, const char *ifname,
+                       int nccl_version)
 {
-    static const char *const usual[] = {"ib", "^docker,lo,virbr", "docker", "lo",
-                                        "virbr"};
+    bool skips_virbr = nccl_version >= NCCL_SKIPS_VIRBR;
+    const char *const usual[] = {"ib", skips_virbr ? "^docker,lo,virbr" : "^docker,lo",
+                                 "docker", "lo", "virbr"};
     int found = -1;
 
     if (ifname && *ifname)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_ifname.h - determines which network interface NCCL selects by name for its
- * sockets. Source of the rule: NCCL 2.28, src/misc/socket.cc. NCCL_SOCKET_IFNAME lists
+ * sockets. Source of the rule: NCCL, src/misc/socket.cc. NCCL_SOCKET_IFNAME lists
  * name prefixes ("eth,ib", each optionally with ":PORT"), after "=" full names, after "^"
  * excluded names. Without the variable, NCCL uses the first name that begins with "ib",
- * else a name that is neither docker's nor loopback, else docker's, else loopback. */
+ * else a name that is neither docker's nor loopback, else docker's, else loopback. From
+ * 2.28 on, it uses libvirt's bridges (virbr) last. */
 #ifndef RINGBENCH_COMMON_SPEC_NCCL_IFNAME_H
 #define RINGBENCH_COMMON_SPEC_NCCL_IFNAME_H
 
@@ -11,8 +12,9 @@
 
 /* Return the index of the interface that NCCL selects among n names, or -1. The names are
  * in NCCL's order; NULL marks an interface without a usable address. ifname: the
- * variable's value; NULL or empty: not set. */
-int nccl_ifname_choose(const char *const *names, int n, const char *ifname);
+ * variable's value; NULL or empty: not set. nccl_version: 22809 is 2.28.9. */
+int nccl_ifname_choose(const char *const *names, int n, const char *ifname,
+                       int nccl_version);
 
 /* Return true if an address in text form has the family in NCCL_SOCKET_FAMILY (NULL: not
  * set). */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* preflight_network.c - checks a node's RDMA ports, GIDs and interfaces. NCCL's user
  * guide, "Environment Variables", describes how NCCL uses them. */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "server/analysis/nccl_hca.h"
 #include "server/analysis/node_setting.h"
 #include "server/analysis/preflight_look.h"
+#include "server/finding/template.h"
 
 #define ADDRESSES_MAX 256
 
@@ -223,6 +225,18 @@ static const char *outside_interface(const struct preflight_node *node)
     return outside;
 }
 
+/* Return NCCL's version as a number: 22809 is 2.28.9. INT_MAX: not known. */
+static int nccl_version(const struct preflight_node *node)
+{
+    const json_t *nccl = template_find(node->inventory, "backends.nccl.nccl_version");
+    int major, minor;
+
+    return json_is_string(nccl) &&
+                   sscanf(json_string_value(nccl), "%d.%d", &major, &minor) == 2
+               ? 10000 * major + 100 * minor
+               : INT_MAX;
+}
+
 /* Return the address that NCCL uses, or NULL. */
 static const json_t *address_taken(const struct preflight_node *node, const char *asked,
                                    const char *family)
@@ -238,7 +252,7 @@ static const json_t *address_taken(const struct preflight_node *node, const char
                        ? json_get_str(one, "interface", NULL)
                        : NULL;
     }
-    n = nccl_ifname_choose(names, n, asked);
+    n = nccl_ifname_choose(names, n, asked, nccl_version(node));
     return n < 0 ? NULL : json_array_get(addresses, (size_t)n);
 }
 

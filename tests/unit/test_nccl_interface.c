@@ -14,7 +14,7 @@ static const struct nccl_interface machine[] = {
 
 static const char *choose(int n, const char *ifname, const char *family)
 {
-    int i = nccl_interface_choose(machine, n, ifname, family);
+    int i = nccl_interface_choose(machine, n, ifname, family, 22809);
 
     return i < 0 ? "none" : machine[i].address;
 }
@@ -28,9 +28,19 @@ TEST(the_usual_order_holds_without_a_wish)
     assert_string_equal(choose(N, NULL, NULL), "10.2.0.1");
     assert_string_equal(choose(5, NULL, NULL), "10.0.0.1");
     assert_string_equal(choose(5, "", NULL), "10.0.0.1");
-    assert_int_equal(nccl_interface_choose(only_lo, 1, NULL, NULL), 0);
-    assert_int_equal(nccl_interface_choose(docker_too, 2, NULL, NULL), 1);
-    assert_int_equal(nccl_interface_choose(only_lo, 0, NULL, NULL), -1);
+    assert_int_equal(nccl_interface_choose(only_lo, 1, NULL, NULL, 22809), 0);
+    assert_int_equal(nccl_interface_choose(docker_too, 2, NULL, NULL, 22809), 1);
+    assert_int_equal(nccl_interface_choose(only_lo, 0, NULL, NULL, 22809), -1);
+}
+
+TEST(older_releases_use_libvirts_bridge_as_any_other_interface)
+{
+    static const struct nccl_interface libvirt[] = {{"virbr0", "192.168.122.1"},
+                                                    {"eth0", "10.0.0.1"}};
+
+    assert_int_equal(nccl_interface_choose(libvirt, 2, NULL, NULL, 22703), 0);
+    assert_int_equal(nccl_interface_choose(libvirt, 2, NULL, NULL, 22803), 1);
+    assert_int_equal(nccl_interface_choose(libvirt, 1, NULL, NULL, 22803), 0);
 }
 
 TEST(names_begin_end_and_exclude)
@@ -69,9 +79,9 @@ TEST(a_wish_that_nothing_fulfils_is_an_error)
     struct error err = {0};
 
     setenv("NCCL_SOCKET_IFNAME", "nosuch", 1);
-    assert_int_equal(nccl_interface_find(&interface, &err), -1);
+    assert_int_equal(nccl_interface_find(22809, &interface, &err), -1);
     assert_non_null(strstr(err.text, "NCCL_SOCKET_IFNAME=nosuch"));
     setenv("NCCL_SOCKET_IFNAME", "lo", 1);
-    assert_int_equal(nccl_interface_find(&interface, &err), 0);
+    assert_int_equal(nccl_interface_find(22809, &interface, &err), 0);
     assert_string_equal(interface.address, "127.0.0.1");
 }

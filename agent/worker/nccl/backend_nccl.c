@@ -227,7 +227,8 @@ static int nccl_connect(struct backend_comm *comm, const struct backend_env *env
     watchdog_guard(comm->watchdog, comm->give_up_ns, last_error, comm);
     identify(comm, env);
     if (compare_identities(comm, err) ||
-        reach_check(comm->tree, comm->identity.node, &env->observer, err))
+        reach_check(comm->tree, comm->identity.node, comm->nccl.version, &env->observer,
+                    err))
         return -1;
     comm->memory.before_init = comm_free_bytes(comm);
     if (form(comm, env, err))

@@ -16,14 +16,14 @@
 #include "common/spec/nccl_ifname.h"
 
 int nccl_interface_choose(const struct nccl_interface *list, int n, const char *ifname,
-                          const char *family)
+                          const char *family, int nccl_version)
 {
     const char *names[NCCL_INTERFACES_MAX];
 
     assert(n <= NCCL_INTERFACES_MAX);
     for (int i = 0; i < n; i++)
         names[i] = nccl_ifname_has_family(list[i].address, family) ? list[i].name : NULL;
-    return nccl_ifname_choose(names, n, ifname);
+    return nccl_ifname_choose(names, n, ifname, nccl_version);
 }
 
 static bool read_address(const struct ifaddrs *item, struct nccl_interface *out)
@@ -45,7 +45,7 @@ static bool read_address(const struct ifaddrs *item, struct nccl_interface *out)
            inet_ntop(AF_INET6, &at.v6->sin6_addr, out->address, sizeof(out->address));
 }
 
-int nccl_interface_find(struct nccl_interface *out, struct error *err)
+int nccl_interface_find(int nccl_version, struct nccl_interface *out, struct error *err)
 {
     char names[256], families[32];
     const char *ifname = nccl_setting("NCCL_SOCKET_IFNAME", names, sizeof(names));
@@ -59,7 +59,7 @@ int nccl_interface_find(struct nccl_interface *out, struct error *err)
     for (const struct ifaddrs *i = list; i && n < NCCL_INTERFACES_MAX; i = i->ifa_next)
         n += read_address(i, &all[n]);
     freeifaddrs(list);
-    int found = nccl_interface_choose(all, n, ifname, family);
+    int found = nccl_interface_choose(all, n, ifname, family, nccl_version);
     if (found < 0 && !(ifname && *ifname))
         return 1;
     if (found < 0) {

@@ -18,14 +18,14 @@ struct nccl_interface {
     char address[INET6_ADDRSTRLEN];
 };
 
-/* The index of the interface that NCCL selects from n <= NCCL_INTERFACES_MAX, or -1.
+/* The index of the interface that this NCCL selects from n <= NCCL_INTERFACES_MAX, or -1.
  * ifname, family: the variables' values, NULL if not set. */
 int nccl_interface_choose(const struct nccl_interface *list, int n, const char *ifname,
-                          const char *family);
+                          const char *family, int nccl_version);
 
 /* Apply nccl_interface_choose() to this machine and this process's environment. Returns 1
  * if no interface qualifies and NCCL_SOCKET_IFNAME is not set: NCCL's behavior is then
  * not known. */
-int nccl_interface_find(struct nccl_interface *out, struct error *err);
+int nccl_interface_find(int nccl_version, struct nccl_interface *out, struct error *err);
 
 #endif

@@ -27,11 +27,12 @@ struct finding {
     int failures, to, code; /* the first failure: its rank and errno */
 };
 
-static void describe_place(const char *node, int *listener, struct place *own)
+static void describe_place(const char *node, int nccl_version, int *listener,
+                           struct place *own)
 {
     struct nccl_interface interface;
     struct error why = {0};
-    int status = nccl_interface_find(&interface, &why), port;
+    int status = nccl_interface_find(nccl_version, &interface, &why), port;
 
     snprintf(own->node, sizeof(own->node), "%s", node);
     *listener = -1;
@@ -173,7 +174,7 @@ static int check_all(struct tree *tree, const struct place *own,
     return report(all, found, n, err);
 }
 
-int reach_check(struct tree *tree, const char *node,
+int reach_check(struct tree *tree, const char *node, int nccl_version,
                 const struct attempt_observer *observer, struct error *err)
 {
     size_t n = (size_t)tree->world_size;
@@ -181,7 +182,7 @@ int reach_check(struct tree *tree, const char *node,
     struct finding *found = memory_zeroed(n, sizeof(*found), "addresses");
     int listener, status;
 
-    describe_place(node, &listener, &own);
+    describe_place(node, nccl_version, &listener, &own);
     status = check_all(tree, &own, observer, all, found, err);
     if (listener >= 0)
         close(listener);

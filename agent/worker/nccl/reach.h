@@ -16,7 +16,7 @@
 
 /* A collective call; every rank gets the same result. node: this rank's node, of which 63
  * bytes are compared. observer: receives this rank's failed attempts. */
-int reach_check(struct tree *tree, const char *node,
+int reach_check(struct tree *tree, const char *node, int nccl_version,
                 const struct attempt_observer *observer, struct error *err);
 
 #endif
