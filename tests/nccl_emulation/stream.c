@@ -32,8 +32,9 @@ struct CUgraphExec_st {
 struct CUstream_st {
     pthread_t thread;
     pthread_mutex_t lock;
-    pthread_cond_t wake;
+    pthread_cond_t wake, has_room;
     struct list items;
+    int n_items;
     long begun, faulty; /* faulty: number of the operation that fails; 0: none */
     int error, device;
     bool is_busy, is_ending;
@@ -107,6 +108,8 @@ static void do_first(struct CUstream_st *stream)
     stream->items.first = item->next;
     stream->items.end = item->next ? stream->items.end : &stream->items.first;
     stream->is_busy = true;
+    stream->n_items--;
+    pthread_cond_broadcast(&stream->has_room);
     if (++stream->begun == stream->faulty)
         stream->error = CUDA_ERROR_LAUNCH_FAILURE_CODE;
     bool is_broken = stream->error != 0;
@@ -144,6 +147,7 @@ int emulated_stream_create(cuda_stream *out)
     stream->faulty = emulation_setting("gpu_fault", 0);
     pthread_mutex_init(&stream->lock, NULL);
     pthread_cond_init(&stream->wake, NULL);
+    pthread_cond_init(&stream->has_room, NULL);
     if (pthread_create(&stream->thread, NULL, serve, stream)) {
         free(stream);
         return CUDA_ERROR_MEMORY_CODE;
@@ -175,9 +179,16 @@ void emulated_stream_destroy(cuda_stream stream)
     pthread_mutex_unlock(&stream->lock);
     pthread_join(stream->thread, NULL);
     pthread_cond_destroy(&stream->wake);
+    pthread_cond_destroy(&stream->has_room);
     pthread_mutex_destroy(&stream->lock);
     cudaGraphDestroy(stream->captured);
     free(stream);
+}
+
+static void wait_for_room(cuda_stream stream)
+{
+    while (stream->n_items >= EMULATED_QUEUE_MAX)
+        pthread_cond_wait(&stream->has_room, &stream->lock);
 }
 
 int emulated_stream_enqueue(cuda_stream stream, const struct emulated_work *work,
@@ -192,7 +203,10 @@ int emulated_stream_enqueue(cuda_stream stream, const struct emulated_work *work
         code = CUDA_ERROR_CAPTURE_INVALIDATED_CODE;
     } else {
         bool is_begun = !stream->captured;
+        if (is_begun)
+            wait_for_room(stream);
         code = list_add(is_begun ? &stream->items : &stream->captured->items, work, arg);
+        stream->n_items += is_begun && !code;
         atomic_fetch_add(&n_begun, is_begun && !code);
     }
     pthread_cond_signal(&stream->wake);
@@ -279,14 +293,14 @@ int cudaStreamEndCapture(cuda_stream stream, cuda_graph *out)
     return CUDA_SUCCESS_CODE;
 }
 
-/* n is incremented by the number of copied operations. */
-static int copy_items(const struct list *from, struct list *to, atomic_int *n)
+/* *n is increased by the number of copied operations. */
+static int copy_items(const struct list *from, struct list *to, int *n)
 {
     int code = CUDA_SUCCESS_CODE;
 
     for (const struct item *item = from->first; item && !code; item = item->next) {
         code = list_add(to, item->work, item->work->copy(item->arg));
-        atomic_fetch_add(n, !code);
+        *n += !code;
     }
     return code;
 }
@@ -295,7 +309,7 @@ int cudaGraphInstantiateWithFlags(cuda_graph_exec *out, cuda_graph graph,
                                   unsigned long long flags)
 {
     cuda_graph_exec exec = graph && flags == 0 ? calloc(1, sizeof(*exec)) : NULL;
-    atomic_int recorded = 0;
+    int recorded = 0;
 
     if (!exec)
         return CUDA_ERROR_INVALID_VALUE_CODE;
@@ -311,10 +325,16 @@ int cudaGraphInstantiateWithFlags(cuda_graph_exec *out, cuda_graph graph,
 
 int cudaGraphLaunch(cuda_graph_exec exec, cuda_stream stream)
 {
+    int code = CUDA_ERROR_CAPTURE_UNSUPPORTED_CODE, n = 0;
+
     stream = resolve(stream);
     pthread_mutex_lock(&stream->lock);
-    int code = stream->captured ? CUDA_ERROR_CAPTURE_UNSUPPORTED_CODE
-                                : copy_items(&exec->items, &stream->items, &n_begun);
+    if (!stream->captured) {
+        wait_for_room(stream);
+        code = copy_items(&exec->items, &stream->items, &n);
+    }
+    stream->n_items += n;
+    atomic_fetch_add(&n_begun, n);
     pthread_cond_signal(&stream->wake);
     pthread_mutex_unlock(&stream->lock);
     return code;

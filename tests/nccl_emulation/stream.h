@@ -18,7 +18,9 @@ struct emulated_work {
 int emulated_stream_create(cuda_stream *out);
 void emulated_stream_destroy(cuda_stream stream);
 
-/* Enqueue the work, or record it during a capture. Steals arg, also on failure. */
+/* Enqueue the work, or record it during a capture. Waits while EMULATED_QUEUE_MAX
+ * operations are enqueued, as CUDA does. Steals arg, also on failure. */
+#define EMULATED_QUEUE_MAX 1024
 int emulated_stream_enqueue(cuda_stream stream, const struct emulated_work *work,
                             void *arg);
 

@@ -2,8 +2,11 @@
 /* test_emulated_graph.c - the emulated CUDA runtime captures as CUDA does: it records,
  * replays, and refuses what must not be done meanwhile */
 #include <sched.h>
+#include <stdatomic.h>
+#include <unistd.h>
 
 #include "tests/nccl_emulation/cudart.h"
+#include "tests/nccl_emulation/stream.h"
 #include "tests/unit/test.h"
 
 #define MODE CUDA_CAPTURE_THREAD_LOCAL_MODE
@@ -53,6 +56,36 @@ static int copy(const struct place *place)
 {
     return cudaMemcpyAsync(place->to, place->from, LEN, CUDA_MEMCPY_DEFAULT_KIND,
                            place->stream);
+}
+
+static atomic_int n_launched;
+static int n_at_once; /* launches that returned while the first was running */
+
+static void watch_launches(void *arg)
+{
+    (void)arg;
+    usleep(100000);
+    n_at_once = atomic_load(&n_launched);
+}
+
+static void do_nothing(void *arg)
+{
+    (void)arg;
+}
+
+TEST(a_launch_waits_while_the_queue_is_full)
+{
+    static const struct emulated_work slow = {watch_launches, NULL, do_nothing};
+    const struct place *place = *state;
+
+    atomic_store(&n_launched, 0);
+    assert_int_equal(emulated_stream_enqueue(place->stream, &slow, &n_at_once), 0);
+    for (int i = 0; i < 3 * EMULATED_QUEUE_MAX; i++) {
+        assert_int_equal(copy(place), 0);
+        atomic_fetch_add(&n_launched, 1);
+    }
+    wait_for(place->stream);
+    assert_true(n_at_once <= EMULATED_QUEUE_MAX);
 }
 
 static cuda_graph_exec capture_copy(const struct place *place)
