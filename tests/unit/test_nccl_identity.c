@@ -88,6 +88,23 @@ TEST(one_gpu_for_two_ranks_is_refused)
     refuse(all, "3 5 0000:05:00.0 node-1 (H200)");
 }
 
+TEST(ranks_may_share_a_gpu_since_nccl_2_30)
+{
+    struct nccl_identity all[RANKS];
+    struct error err = {0};
+
+    make_ranks(all);
+    all[5].uuid[0] = all[3].uuid[0];
+    for (int rank = 0; rank < RANKS; rank++)
+        all[rank].may_share = true;
+    refuse(all, "3 5 use NCCL 2.30 or newer with NCCL_MULTI_RANK_GPU_ENABLE=1");
+    for (int rank = 0; rank < RANKS; rank++)
+        all[rank].nccl_version = 23000;
+    assert_int_equal(nccl_identity_compare(all, RANKS, &err), 0);
+    all[5].may_share = false;
+    refuse(all, "3 5 set NCCL_MULTI_RANK_GPU_ENABLE=1");
+}
+
 TEST(two_instances_of_a_gpu_are_refused_too)
 {
     struct nccl_identity all[RANKS];
@@ -96,7 +113,8 @@ TEST(two_instances_of_a_gpu_are_refused_too)
     memcpy(all[5].bus_id, all[3].bus_id, sizeof(all[5].bus_id));
     refuse(all,
            "ranks 3 and 5 are both on GPU 0000:03:00.0 of node-1 (H200): NCCL allows "
-           "one rank per GPU, and this version counts MIG instances as one");
+           "one rank per GPU, and this version counts MIG instances as one. Fix: use "
+           "NCCL 2.30 or newer");
     assert_int_equal(nccl_identity_sharers(all, RANKS, 5), 2);
     /* The same address in another machine is another GPU. */
     make_ranks(all);

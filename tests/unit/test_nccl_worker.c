@@ -123,6 +123,17 @@ TEST(what_is_written_where_nothing_is_received_is_found)
     check_scribble("devices=4,scribble@1=1234,no_kernels");
 }
 
+TEST(ranks_share_a_gpu_where_nccl_allows_it)
+{
+    nccl_write_case(nccl_quick, "");
+    setenv("NCCL_MULTI_RANK_GPU_ENABLE", "1", 1);
+    nccl_run("devices=4,same_gpu,nccl=23000");
+    unsetenv("NCCL_MULTI_RANK_GPU_ENABLE");
+    nccl_assert_all_ok();
+    assert_int_equal(json_get_int(json_array_get(nccl.results, 0), "ranks_per_gpu", -1),
+                     RANKS);
+}
+
 TEST(what_cannot_be_is_said_before_nccl_is_asked)
 {
     static const struct {

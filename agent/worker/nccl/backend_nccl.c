@@ -107,13 +107,16 @@ static int set_up_device(struct backend_comm *comm, int local_rank, struct error
 static void identify(struct backend_comm *comm, const struct backend_env *env)
 {
     struct nccl_identity *identity = &comm->identity;
-    const char *hostid = getenv("NCCL_HOSTID");
+    const char *hostid = getenv("NCCL_HOSTID"), *sharing;
+    char value[32];
     struct error why = {0};
 
     snprintf(identity->node, sizeof(identity->node), "%s",
              env->node ? env->node : "this node");
     snprintf(identity->nccl_hostid, sizeof(identity->nccl_hostid), "%s",
              hostid ? hostid : "");
+    sharing = nccl_setting("NCCL_MULTI_RANK_GPU_ENABLE", value, sizeof(value));
+    identity->may_share = sharing && strtol(sharing, NULL, 0) != 0;
     comm->cuda = env->loaded->cuda;
     comm->nccl = env->loaded->nccl;
     why = env->loaded->why;

@@ -158,13 +158,26 @@ static bool is_same_gpu(const struct nccl_identity *a, const struct nccl_identit
            (strcmp(a->node, b->node) == 0 && strcmp(a->bus_id, b->bus_id) == 0);
 }
 
-/* NCCL before 2.30 identifies GPUs by PCI address only; later versions can use UUIDs. */
+/* NCCL before 2.30 identifies GPUs by PCI address only. Later versions use UUIDs, and
+ * NCCL_MULTI_RANK_GPU_ENABLE lets ranks share a GPU (src/init.cc). */
 static bool is_one_to_nccl(const struct nccl_identity *a, const struct nccl_identity *b)
 {
-    bool is_one =
-        a->nccl_version < NCCL_WITH_UUIDS ? is_same_gpu(a, b) : is_same_device(a, b);
+    bool is_one = a->nccl_version < NCCL_WITH_UUIDS
+                      ? is_same_gpu(a, b)
+                      : is_same_device(a, b) && !(a->may_share && b->may_share);
 
     return is_one && strcmp(a->nccl_hostid, b->nccl_hostid) == 0;
+}
+
+static const char *how_to_share(const struct nccl_identity *a,
+                                const struct nccl_identity *b)
+{
+    if (a->nccl_version >= NCCL_WITH_UUIDS)
+        return ". Fix: set NCCL_MULTI_RANK_GPU_ENABLE=1 in the run's env";
+    return is_same_device(a, b) ? ". Fix: use NCCL 2.30 or newer with "
+                                  "NCCL_MULTI_RANK_GPU_ENABLE=1 in the run's env"
+                                : ", and this version counts MIG instances as one. Fix: "
+                                  "use NCCL 2.30 or newer";
 }
 
 static int check_devices(const struct nccl_identity *all, int n, struct error *err)
@@ -177,9 +190,7 @@ static int check_devices(const struct nccl_identity *all, int n, struct error *e
                                  "ranks %d and %d are both on GPU %s of %s (%s): NCCL "
                                  "allows one rank per GPU%s",
                                  other, rank, b->bus_id, b->node, b->device_name,
-                                 is_same_device(a, b)
-                                     ? ""
-                                     : ", and this version counts MIG instances as one");
+                                 how_to_share(a, b));
             }
         }
     }

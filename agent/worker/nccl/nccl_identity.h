@@ -19,6 +19,7 @@ struct nccl_identity {
     char bus_id[20], device_name[64];
     char node[64];
     char nccl_hostid[64]; /* NCCL_HOSTID, which makes NCCL see several hosts; or "" */
+    bool may_share;       /* NCCL_MULTI_RANK_GPU_ENABLE is set */
     enum error_code failure_code; /* why this rank cannot run; ERROR_NONE: it can */
     char failure[256];
 };
