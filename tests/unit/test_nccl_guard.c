@@ -11,6 +11,18 @@
 GROUP_FIXTURE(nccl_set_up, nccl_tear_down);
 EACH_FIXTURE(NULL, nccl_end);
 
+/* The time that the error says a call has lasted; -1: none. */
+static double seconds_after(int rank, const char *words)
+{
+    const char *at = strstr(nccl_error_of(rank, "text"), words);
+    double seconds;
+    int end = 0;
+
+    return at && sscanf(at + strlen(words), " %lf s%n", &seconds, &end) == 1 && end > 0
+               ? seconds
+               : -1;
+}
+
 /* Settings for all ranks but rank 1. */
 #define BUT_ONE(setting) setting "@0," setting "@2," setting "@3"
 
@@ -28,6 +40,7 @@ static void check_death(const char *emulation, const char *names)
         assert_int_equal(WEXITSTATUS(nccl.group.workers[rank].status), 1);
     }
     assert_mentions(nccl_error_of(0, "text"), names);
+    assert_true(seconds_after(0, "still waits for that rank after") > 0);
 }
 
 TEST(a_death_is_noticed_inside_of_cuda)
@@ -59,6 +72,7 @@ TEST(a_stop_ends_a_call_that_hangs)
         for (int rank = 0; rank < RANKS; rank++)
             assert_string_equal(nccl_error_of(rank, "code"), "cancelled");
         assert_mentions(nccl_error_of(2, "text"), cases[i].names);
+        assert_true(seconds_after(2, ") for") > 0);
     }
 }
 

@@ -50,22 +50,22 @@ static const char *library_error(struct watchdog *watchdog, char text[WATCHDOG_M
     return watchdog->more(watchdog->more_arg, text);
 }
 
-static void report_stop(struct watchdog *watchdog, const char *what)
+static void report_stop(struct watchdog *watchdog, const char *what, double inside_s)
 {
     struct error error = {0};
 
-    error_set(&error, ERROR_UNAVAILABLE, "stopped while inside %s (%s)", library_of(what),
-              what);
+    error_set(&error, ERROR_UNAVAILABLE, "stopped while inside %s (%s) for %.1f s",
+              library_of(what), what, inside_s);
     end(watchdog, &error, -1);
 }
 
-static void report_loss(struct watchdog *watchdog, const char *what)
+static void report_loss(struct watchdog *watchdog, const char *what, double inside_s)
 {
     char last[WATCHDOG_MORE_MAX];
     struct error error = {0};
 
-    error_set(&error, ERROR_PEER, "%s. %s (%s) still waits for that rank%s",
-              watchdog->tree->watch.error.text, library_of(what), what,
+    error_set(&error, ERROR_PEER, "%s. %s (%s) still waits for that rank after %.1f s%s",
+              watchdog->tree->watch.error.text, library_of(what), what, inside_s,
               library_error(watchdog, last));
     end(watchdog, &error, watchdog->tree->watch.lost);
 }
@@ -94,6 +94,7 @@ static void check_call(struct watchdog *watchdog, struct view *view, int64_t now
     uint64_t passes = atomic_load_explicit(&watchdog->passes, memory_order_acquire);
     const char *what = atomic_load_explicit(&watchdog->what, memory_order_relaxed);
     int64_t limit_ns = atomic_load_explicit(&watchdog->limit_ns, memory_order_relaxed);
+    double inside_s = (double)(now - view->begun_ns) / 1e9;
     bool has_stopped = is_stopped(watchdog);
 
     if (passes % 2 == 0 || passes != view->passes) {
@@ -105,9 +106,9 @@ static void check_call(struct watchdog *watchdog, struct view *view, int64_t now
         if (now - view->noticed_ns <= GRACE_NS)
             return;
         if (has_stopped)
-            report_stop(watchdog, what);
+            report_stop(watchdog, what, inside_s);
         else
-            report_loss(watchdog, what);
+            report_loss(watchdog, what, inside_s);
     } else if (limit_ns && now - view->begun_ns > limit_ns) {
         report_timeout(watchdog, what, limit_ns);
     }
