@@ -19,8 +19,12 @@
 #define CONNECTIONS 3L /* per client: the poll, the events, and a spare one */
 #define CONNECT_MS 30000L
 #define CONNECT_JITTER_MS 10000L
-/* A peer that disappears without closing its connection is detected within this time. */
+/* A peer that disappears without closing its connection is detected within DEAD_PEER_MS,
+ * or within KEEPALIVE_IDLE_S and one interval if the connection is idle. */
 #define DEAD_PEER_MS 10000
+#define KEEPALIVE_IDLE_S 10
+#define KEEPALIVE_INTERVAL_S 5
+#define KEEPALIVE_PROBES 4
 
 struct http_client {
     struct curl_loop *loop;
@@ -55,7 +59,8 @@ static long jitter(long max)
  * agent's connection open. */
 static int on_new_socket(void *arg, curl_socket_t fd, curlsocktype purpose)
 {
-    int on = 1, idle_s = 5, interval_s = 2, probes = 3, dead_ms = DEAD_PEER_MS;
+    int on = 1, idle_s = KEEPALIVE_IDLE_S, interval_s = KEEPALIVE_INTERVAL_S;
+    int probes = KEEPALIVE_PROBES, dead_ms = DEAD_PEER_MS;
 
     (void)arg;
     (void)purpose;
