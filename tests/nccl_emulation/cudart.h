@@ -40,11 +40,12 @@ int cudaEventDestroy(cuda_event event);
 int cudaEventRecord(cuda_event event, cuda_stream stream);
 int cudaEventQuery(cuda_event event);
 int cudaEventElapsedTime(float *ms, cuda_event start, cuda_event end);
-int cudaLibraryLoadData(cuda_library *out, const void *image, void *jit,
-                        void **jit_values, unsigned n_jit, void *options,
-                        void **option_values, unsigned n_options);
-int cudaLibraryGetKernel(cuda_kernel *out, cuda_library library, const char *name);
-int cudaLaunchKernel(const void *kernel, struct cuda_dim3 grid, struct cuda_dim3 block,
-                     void **arguments, size_t shared_bytes, cuda_stream stream);
+/* The driver's */
+int cuModuleLoadData(cuda_module *out, const void *image);
+int cuModuleGetFunction(cuda_function *out, cuda_module module, const char *name);
+int cuLaunchKernel(cuda_function kernel, unsigned grid_x, unsigned grid_y,
+                   unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
+                   unsigned shared_bytes, cuda_stream stream, void **arguments,
+                   void **more);
 
 #endif

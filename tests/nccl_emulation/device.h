@@ -9,6 +9,10 @@
 
 #define KERNEL void
 
+struct cuda_dim3 {
+    unsigned x, y, z;
+};
+
 /* The thread and block that are running. */
 extern _Thread_local struct cuda_dim3 gridDim, blockDim, blockIdx, threadIdx;
 

@@ -14,18 +14,18 @@
 
 _Thread_local struct cuda_dim3 gridDim, blockDim, blockIdx, threadIdx;
 
-struct CUkern_st {
+struct CUfunc_st {
     const char *name;
     void (*run)(struct data_job job);
 };
 
-static struct CUkern_st kernels[] = {{DATA_PUT_INPUT, ringbench_put_input},
+static struct CUfunc_st kernels[] = {{DATA_PUT_INPUT, ringbench_put_input},
                                      {DATA_FIND_WRONG, ringbench_find_wrong}};
 /* A kernel of an unusable image whose failure shows only at launch. */
-static struct CUkern_st no_kernel = {"", NULL};
+static struct CUfunc_st no_kernel = {"", NULL};
 
 struct launch {
-    const struct CUkern_st *kernel;
+    const struct CUfunc_st *kernel;
     struct cuda_dim3 grid, block;
     struct data_job job;
 };
@@ -45,26 +45,18 @@ static bool can_load(const char *image)
                    : !emulation_setting("no_fatbin", 0);
 }
 
-int cudaLibraryLoadData(cuda_library *out, const void *image, void *jit,
-                        void **jit_values, unsigned n_jit, void *options,
-                        void **option_values, unsigned n_options)
+int cuModuleLoadData(cuda_module *out, const void *image)
 {
-    (void)jit;
-    (void)jit_values;
-    (void)n_jit;
-    (void)options;
-    (void)option_values;
-    (void)n_options;
     bool is_of_use = can_load(image);
 
-    *out = (cuda_library)(void *)(is_of_use ? kernels : &no_kernel);
+    *out = (cuda_module)(void *)(is_of_use ? kernels : &no_kernel);
     return is_of_use || emulation_setting("lazy_kernels", 0) ? CUDA_SUCCESS_CODE
                                                              : CUDA_ERROR_NO_IMAGE_CODE;
 }
 
-int cudaLibraryGetKernel(cuda_kernel *out, cuda_library library, const char *name)
+int cuModuleGetFunction(cuda_function *out, cuda_module module, const char *name)
 {
-    if ((void *)library == (void *)&no_kernel) {
+    if ((void *)module == (void *)&no_kernel) {
         *out = &no_kernel;
         return CUDA_SUCCESS_CODE;
     }
@@ -99,20 +91,23 @@ static void *copy_launch(const void *arg)
 
 static const struct emulated_work launch_work = {run_all_threads, copy_launch, free};
 
-int cudaLaunchKernel(const void *kernel, struct cuda_dim3 grid, struct cuda_dim3 block,
-                     void **arguments, size_t shared_bytes, cuda_stream stream)
+int cuLaunchKernel(cuda_function kernel, unsigned grid_x, unsigned grid_y,
+                   unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
+                   unsigned shared_bytes, cuda_stream stream, void **arguments,
+                   void **more)
 {
     struct launch *launch;
 
     (void)shared_bytes;
-    if (kernel == (const void *)&no_kernel)
+    (void)more;
+    if (kernel == &no_kernel)
         return CUDA_ERROR_NO_IMAGE_CODE;
     launch = malloc(sizeof(*launch));
     if (!launch)
         return CUDA_ERROR_MEMORY_CODE;
     launch->kernel = kernel;
-    launch->grid = grid;
-    launch->block = block;
+    launch->grid = (struct cuda_dim3){grid_x, grid_y, grid_z};
+    launch->block = (struct cuda_dim3){block_x, block_y, block_z};
     memcpy(&launch->job, arguments[0], sizeof(launch->job));
     return emulated_stream_enqueue(stream, &launch_work, launch);
 }

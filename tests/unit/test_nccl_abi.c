@@ -2,6 +2,7 @@
 /* test_nccl_abi.c - the worker's declarations of CUDA and NCCL agree with their headers
  *
  * The compiler checks the functions: a difference fails the build. */
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <nccl.h>
 
@@ -21,7 +22,6 @@
 #define VALUE(type)                                                                      \
     _Generic(*(type *)0,                                                                 \
         struct cuda_properties *: (struct cudaDeviceProp *)0,                            \
-        struct cuda_dim3: *(dim3 *)0,                                                    \
         struct nccl_id: *(ncclUniqueId *)0,                                              \
         struct nccl_id *: (ncclUniqueId *)0,                                             \
         struct nccl_config *: (ncclConfig_t *)0,                                         \
@@ -42,6 +42,9 @@
 #define VALUES_6(type, ...) VALUE(type), VALUES_5(__VA_ARGS__)
 #define VALUES_7(type, ...) VALUE(type), VALUES_6(__VA_ARGS__)
 #define VALUES_8(type, ...) VALUE(type), VALUES_7(__VA_ARGS__)
+#define VALUES_9(type, ...) VALUE(type), VALUES_8(__VA_ARGS__)
+#define VALUES_10(type, ...) VALUE(type), VALUES_9(__VA_ARGS__)
+#define VALUES_11(type, ...) VALUE(type), VALUES_10(__VA_ARGS__)
 
 /* The worker's table has the function with these n parameters, and the header's takes them,
  * in that order and without a warning. An enumeration is an int to the worker. */
@@ -52,6 +55,7 @@
     extern __typeof__(theirs(VALUES_##n(__VA_ARGS__))) *table##_##name##_returns
 
 #define CUDA(n, ...) FUNCTION(cuda_functions, n, __VA_ARGS__)
+#define DRIVER(n, ...) FUNCTION(cuda_driver, n, __VA_ARGS__)
 #define NCCL(n, ...) FUNCTION(nccl_functions, n, __VA_ARGS__)
 
 enum { before_cuda = __COUNTER__ };
@@ -85,16 +89,16 @@ CUDA(2, int, graph_launch, cudaGraphLaunch, cuda_graph_exec, cuda_stream);
 CUDA(1, int, graph_exec_destroy, cudaGraphExecDestroy, cuda_graph_exec);
 CUDA(1, int, graph_destroy, cudaGraphDestroy, cuda_graph);
 CUDA(2, int, properties, cudaGetDeviceProperties, struct cuda_properties *, int);
-CUDA(6, int, launch_kernel, cudaLaunchKernel, const void *, struct cuda_dim3,
-     struct cuda_dim3, void **, size_t, cuda_stream);
-#if CUDART_VERSION >= 12080
-CUDA(8, int, library_load_data, cudaLibraryLoadData, cuda_library *, const void *,
-     void *, void **, unsigned, void *, void **, unsigned);
-CUDA(3, int, library_get_kernel, cudaLibraryGetKernel, cuda_kernel *, cuda_library,
-     const char *);
 /* None is left out. */
 EQUAL(__COUNTER__ - before_cuda - 1, offsetof(struct cuda_functions, emulated) / sizeof(void *));
-#endif
+
+enum { before_driver = __COUNTER__ };
+DRIVER(2, int, module_load_data, cuModuleLoadData, cuda_module *, const void *);
+DRIVER(3, int, module_get_function, cuModuleGetFunction, cuda_function *, cuda_module,
+       const char *);
+DRIVER(11, int, launch_kernel, cuLaunchKernel, cuda_function, unsigned, unsigned,
+       unsigned, unsigned, unsigned, unsigned, unsigned, cuda_stream, void **, void **);
+EQUAL(__COUNTER__ - before_driver - 1, sizeof(struct cuda_driver) / sizeof(void *));
 
 /* These take pointers to enumerations. */
 __attribute__((unused)) static ncclResult_t get_async_error(ncclComm_t comm, int *out)
@@ -204,8 +208,6 @@ TEST(cuda_layouts_are_those_of_the_header)
     PLACE(cuda_properties, uuid, struct cudaDeviceProp, uuid);
     PLACE(cuda_properties, total_bytes, struct cudaDeviceProp, totalGlobalMem);
     assert_true(sizeof(struct cuda_properties) >= sizeof(struct cudaDeviceProp));
-    assert_int_equal(sizeof(struct cuda_dim3), sizeof(dim3));
-    PLACE(cuda_dim3, z, dim3, z);
 }
 
 TEST(nccl_numbers_are_those_of_the_header)

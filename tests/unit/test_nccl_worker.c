@@ -90,7 +90,7 @@ TEST(a_driver_older_than_the_kernels_has_them_as_text)
     bool are_built = json_get_bool(probe, "checks_on_gpu", false);
 
     json_decref(probe);
-    check_kernels("devices=4,driver=12080,cuda=12080,no_fatbin", are_built);
+    check_kernels("devices=4,driver=12040,cuda=12040,no_fatbin", are_built);
     check_kernels("devices=4,driver=12080,cuda=12080,no_fatbin,lazy_kernels", are_built);
     check_kernels("devices=4,no_kernels", false);
     check_kernels("devices=4,no_kernels,lazy_kernels", false);

@@ -42,7 +42,7 @@ static void end(struct watchdog *watchdog, const struct error *error, int lost)
 
 static const char *library_of(const char *what)
 {
-    return strncmp(what, "cuda", 4) == 0 ? "CUDA" : "NCCL";
+    return strncmp(what, "cu", 2) == 0 ? "CUDA" : "NCCL";
 }
 
 static const char *library_error(struct watchdog *watchdog, char text[WATCHDOG_MORE_MAX])

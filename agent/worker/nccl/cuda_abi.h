@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuda_abi.h - the part of the CUDA Runtime's binary interface that the worker uses
+/* cuda_abi.h - the part of CUDA's binary interface that the worker uses
  *
  * The worker loads the library at run time. With these declarations it builds without the
  * toolkit. Values and layouts are those of NVIDIA's cuda_runtime_api.h, unchanged from
@@ -50,15 +50,11 @@ struct cuda_properties {
     char rest[4096];
 };
 
-struct cuda_dim3 {
-    unsigned x, y, z;
-};
-
 typedef struct CUstream_st *cuda_stream;
 typedef struct CUevent_st *cuda_event;
 typedef struct CUgraph_st *cuda_graph;
 typedef struct CUgraphExec_st *cuda_graph_exec;
-typedef struct CUlib_st *cuda_library;
-typedef struct CUkern_st *cuda_kernel;
+typedef struct CUmod_st *cuda_module;
+typedef struct CUfunc_st *cuda_function;
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuda_lib.c - load the CUDA Runtime at run time */
+/* cuda_lib.c - load the CUDA Runtime and the driver's library at run time */
 #include "agent/worker/nccl/cuda_lib.h"
 
 #include <stdio.h>
@@ -51,10 +51,14 @@ static const struct shared_symbol symbols[] = {
     FUNCTION(graph_launch, "cudaGraphLaunch"),
     FUNCTION(graph_exec_destroy, "cudaGraphExecDestroy"),
     FUNCTION(graph_destroy, "cudaGraphDestroy"),
-    FUNCTION(launch_kernel, "cudaLaunchKernel"),
-    OPTIONAL(library_load_data, "cudaLibraryLoadData"),
-    OPTIONAL(library_get_kernel, "cudaLibraryGetKernel"),
     OPTIONAL(emulated, "ringbench_emulated"),
+};
+
+static const struct shared_symbol driver_symbols[] = {
+    {"cuModuleLoadData", offsetof(struct cuda_driver, module_load_data), false, NULL},
+    {"cuModuleGetFunction", offsetof(struct cuda_driver, module_get_function), false,
+     NULL},
+    {"cuLaunchKernel", offsetof(struct cuda_driver, launch_kernel), false, NULL},
 };
 
 static int load(struct cuda_lib *cuda, const char *override, const char *const *names,
@@ -92,6 +96,18 @@ int cuda_lib_load(struct cuda_lib *cuda, struct error *err)
         !is_too_new(&older))
         *cuda = older;
     return 0;
+}
+
+int cuda_driver_load(const struct cuda_lib *cuda, struct cuda_driver *driver,
+                     struct error *err)
+{
+    const char *name = cuda->is_emulated ? cuda->path : "libcuda.so.1";
+    void *handle = shared_object_open(name, NULL, NULL, NULL, err);
+
+    return handle ? shared_object_bind(handle, driver_symbols,
+                                       sizeof(driver_symbols) / sizeof(*driver_symbols),
+                                       driver, err)
+                  : -1;
 }
 
 int cuda_failed(const struct cuda_lib *cuda, int code, const char *what,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuda_lib.h - load the CUDA Runtime at run time */
+/* cuda_lib.h - load the CUDA Runtime and the driver's library at run time */
 #ifndef RINGBENCH_WORKER_NCCL_CUDA_LIB_H
 #define RINGBENCH_WORKER_NCCL_CUDA_LIB_H
 
@@ -38,12 +38,6 @@ struct cuda_functions {
     int (*graph_launch)(cuda_graph_exec, cuda_stream);
     int (*graph_exec_destroy)(cuda_graph_exec);
     int (*graph_destroy)(cuda_graph);
-    /* NULL in runtimes before 12.8. */
-    int (*library_load_data)(cuda_library *, const void *, void *, void **, unsigned,
-                             void *, void **, unsigned);
-    int (*library_get_kernel)(cuda_kernel *, cuda_library, const char *);
-    int (*launch_kernel)(const void *, struct cuda_dim3, struct cuda_dim3, void **,
-                         size_t, cuda_stream);
     /* Exists only in the tests' emulation of the library. */
     const int *emulated;
 };
@@ -58,6 +52,20 @@ struct cuda_lib {
 /* Load the first of the usual libraries that the driver supports. If RINGBENCH_CUDART_LIB
  * is set, only that file is tried. */
 int cuda_lib_load(struct cuda_lib *cuda, struct error *err);
+
+/* The driver's functions for kernels. Runtimes before 12.8 cannot load kernels, but every
+ * driver can. Error codes are those of the runtime. */
+struct cuda_driver {
+    int (*module_load_data)(cuda_module *, const void *);
+    int (*module_get_function)(cuda_function *, cuda_module, const char *);
+    int (*launch_kernel)(cuda_function, unsigned, unsigned, unsigned, unsigned, unsigned,
+                         unsigned, unsigned, cuda_stream, void **, void **);
+};
+
+/* Load libcuda.so.1, which the runtime uses. The tests' runtime contains the functions
+ * itself. */
+int cuda_driver_load(const struct cuda_lib *cuda, struct cuda_driver *driver,
+                     struct error *err);
 
 /* Set "WHAT: the runtime's text (CUDA error N)". Returns -1. */
 int cuda_failed(const struct cuda_lib *cuda, int code, const char *what,

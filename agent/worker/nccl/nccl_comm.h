@@ -18,9 +18,10 @@
 
 /* Kernels that fill and check data. Without kernels the host does this work. */
 struct nccl_kernels {
-    cuda_kernel put_input, find_wrong; /* NULL: none */
-    struct data_findings *findings;    /* device memory */
-    void *tables;                      /* device memory: a pattern's two tables */
+    struct cuda_driver driver;
+    cuda_function put_input, find_wrong; /* NULL: none */
+    struct data_findings *findings;      /* device memory */
+    void *tables;                        /* device memory: a pattern's two tables */
 };
 
 /* The timed calls of a row as a CUDA graph. */

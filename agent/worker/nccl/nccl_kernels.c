@@ -16,15 +16,12 @@ static size_t table_bytes(const struct backend_comm *comm)
     return (size_t)comm->world_size * sizeof(double);
 }
 
-/* The reason why kernels cannot be loaded, or NULL. */
-static const char *why_no_image(const struct backend_comm *comm)
+static int check_image(const struct backend_comm *comm, struct error *err)
 {
-    if (!comm->cuda.call.library_load_data || !comm->cuda.call.library_get_kernel)
-        return "CUDA runtimes before 12.8 cannot load kernels";
     /* The tests' runtime has the kernels built in. */
     return nccl_kernels_image_len > 0 || comm->cuda.is_emulated
-               ? NULL
-               : "this program was built without nvcc";
+               ? 0
+               : error_set(err, ERROR_UNSUPPORTED, "this program was built without nvcc");
 }
 
 /* Check on the host instead. Only rank 0 logs the reason. */
@@ -38,51 +35,53 @@ static int use_host(struct backend_comm *comm, const char *why)
     return 0;
 }
 
+static int launch_kernel(struct backend_comm *comm, cuda_function kernel, unsigned blocks,
+                         unsigned threads, struct data_job *job)
+{
+    void *arguments[] = {job};
+
+    return GUARDED(comm->watchdog, "cuLaunchKernel",
+                   comm->kernels.driver.launch_kernel(kernel, blocks, 1, 1, threads, 1, 1,
+                                                      0, comm->stream, arguments, NULL));
+}
+
 /* CUDA may load kernels lazily, so only a launch shows whether this GPU has code. */
 static int try_kernel(struct backend_comm *comm)
 {
     struct data_job nothing = {.first = 0, .end = 0};
-    struct cuda_dim3 one = {1, 1, 1};
-    void *arguments[] = {&nothing};
 
-    return GUARDED(comm->watchdog, "cudaLaunchKernel",
-                   comm->cuda.call.launch_kernel((const void *)comm->kernels.find_wrong,
-                                                 one, one, arguments, 0, comm->stream));
+    return launch_kernel(comm, comm->kernels.find_wrong, 1, 1, &nothing);
 }
 
-static int load_library(struct backend_comm *comm, const void *image)
+static int load_module(struct backend_comm *comm, const void *image)
 {
-    const struct cuda_functions *call = &comm->cuda.call;
     struct nccl_kernels *kernels = &comm->kernels;
-    cuda_library library;
+    const struct cuda_driver *driver = &kernels->driver;
+    cuda_module module;
 
-    int code =
-        GUARDED(comm->watchdog, "cudaLibraryLoadData",
-                call->library_load_data(&library, image, NULL, NULL, 0, NULL, NULL, 0));
+    int code = GUARDED(comm->watchdog, "cuModuleLoadData",
+                       driver->module_load_data(&module, image));
     if (!code)
-        code = call->library_get_kernel(&kernels->put_input, library, DATA_PUT_INPUT);
+        code = driver->module_get_function(&kernels->put_input, module, DATA_PUT_INPUT);
     if (!code)
-        code = call->library_get_kernel(&kernels->find_wrong, library, DATA_FIND_WRONG);
+        code = driver->module_get_function(&kernels->find_wrong, module, DATA_FIND_WRONG);
     return code ? code : try_kernel(comm);
 }
 
 int kernels_load(struct backend_comm *comm, struct error *err)
 {
     struct nccl_kernels *kernels = &comm->kernels;
+    struct error why = {0};
     void *findings = NULL;
 
-    const char *why = why_no_image(comm);
-    if (why)
-        return use_host(comm, why);
-    int code = load_library(comm, nccl_kernels_image);
-    if (code && nccl_kernels_ptx_len > 0) {
-        /* The driver may be older than the image. */
-        comm->cuda.call.get_last_error();
-        code = load_library(comm, nccl_kernels_ptx);
-    }
+    if (check_image(comm, &why) || cuda_driver_load(&comm->cuda, &kernels->driver, &why))
+        return use_host(comm, why.text);
+    int code = load_module(comm, nccl_kernels_image);
+    /* The driver may be older than the image. */
+    if (code && nccl_kernels_ptx_len > 0)
+        code = load_module(comm, nccl_kernels_ptx);
     if (code) {
         /* There is no code for this GPU. */
-        comm->cuda.call.get_last_error();
         kernels->put_input = kernels->find_wrong = NULL;
         return use_host(comm, comm->cuda.call.error_string(code));
     }
@@ -118,17 +117,14 @@ static int upload(struct backend_comm *comm, const struct pattern *pattern,
                : 0;
 }
 
-static int launch(struct backend_comm *comm, cuda_kernel kernel, struct data_job *job,
+static int launch(struct backend_comm *comm, cuda_function kernel, struct data_job *job,
                   const char *what, struct error *err)
 {
     uint64_t blocks = (job->end - job->first + THREADS - 1) / THREADS;
-    struct cuda_dim3 grid = {(unsigned)(blocks < BLOCKS_MAX ? blocks : BLOCKS_MAX), 1, 1};
-    struct cuda_dim3 block = {THREADS, 1, 1};
-    void *arguments[] = {job};
+    int code =
+        launch_kernel(comm, kernel, (unsigned)(blocks < BLOCKS_MAX ? blocks : BLOCKS_MAX),
+                      THREADS, job);
 
-    int code = GUARDED(comm->watchdog, "cudaLaunchKernel",
-                       comm->cuda.call.launch_kernel((const void *)kernel, grid, block,
-                                                     arguments, 0, comm->stream));
     return comm_cuda(comm, code, what, err) || comm_wait(comm, err) ? -1 : 0;
 }
 
