@@ -72,6 +72,27 @@ TEST(python_packages_are_searched)
     assert_int_equal(system(command), 0);
 }
 
+static int refuse_all(void *handle, void *arg, struct error *err)
+{
+    int *n_asked = arg;
+
+    assert_non_null(handle);
+    ++*n_asked;
+    return error_set(err, ERROR_UNSUPPORTED, "refused");
+}
+
+/* As by the links of /usr/local/cuda and /usr/local/cuda-13. */
+TEST(a_library_of_two_names_is_asked_once)
+{
+    static const char *const names_of_one[] = {"libm.so.6", "libm.so.6", NULL};
+    struct error err = {0};
+    int n_asked = 0;
+
+    assert_null(shared_object_open(NULL, names_of_one, refuse_all, &n_asked, &err));
+    assert_int_equal(n_asked, 1);
+    assert_string_equal(err.text, "refused");
+}
+
 static int refuse_first(void *handle, void *arg, struct error *err)
 {
     int *n_asked = arg;

@@ -34,10 +34,13 @@ static const struct place {
     {NULL, "/opt/nvidia/hpc_sdk/Linux_*/*/{cuda/lib64,comm_libs/nccl/lib}"},
 };
 
+#define REFUSED_MAX 64
+
 struct search {
     shared_object_check *check;
     void *arg;
-    bool has_refused;
+    void *refused[REFUSED_MAX];
+    int n_refused;
     char tried[512]; /* the libraries tried, with reasons */
 };
 
@@ -49,14 +52,19 @@ static void note(struct search *search, const char *why)
              why);
 }
 
-/* Returns the handle, or NULL if the check refuses it. */
+/* Returns the handle, or NULL if the check refuses it. A library that is found again, for
+ * example through a symbolic link, has the same handle. */
 static void *accept(struct search *search, void *handle)
 {
     struct error why = {0};
 
+    for (int i = 0; i < search->n_refused; i++)
+        if (search->refused[i] == handle)
+            return NULL;
     if (!handle || !search->check || !search->check(handle, search->arg, &why))
         return handle;
-    search->has_refused = true;
+    if (search->n_refused < REFUSED_MAX)
+        search->refused[search->n_refused++] = handle;
     note(search, why.text);
     return NULL;
 }
@@ -116,7 +124,7 @@ void *shared_object_open(const char *override, const char *const *names,
         handle = open_at_places(&search, names);
     if (handle)
         return handle;
-    if (search.has_refused) {
+    if (search.n_refused > 0) {
         error_set(err, ERROR_UNSUPPORTED, "%s", search.tried);
         return NULL;
     }
