@@ -91,30 +91,6 @@ static json_t *names_json(const struct culprit_model *model,
     return out;
 }
 
-static json_t *suspect_json(const struct culprit_model *model,
-                            const struct suspect *suspect)
-{
-    json_t *out = json_pack(
-        "{s:s, s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:f}", "kind",
-        kind_names[suspect->kind], "state", state_names[suspect->state], "nodes",
-        names_json(model, suspect), "measured", (json_int_t)suspect->measured, "slow",
-        (json_int_t)suspect->slow, "confirming", (json_int_t)suspect->tested, "confirmed",
-        (json_int_t)suspect->confirmed, "controls", (json_int_t)suspect->controls,
-        "slow_controls", (json_int_t)suspect->slow_controls, "expected_by_chance",
-        suspect->by_chance);
-
-    if (suspect->measured > 0) {
-        json_object_set_new(out, "figure", json_real(suspect->figure));
-        json_object_set_new(out, "reference", json_real(suspect->reference));
-    }
-    if (suspect->kind == SUSPECT_RACK) {
-        json_object_set_new(out, "key", json_string(suspect->key));
-        json_object_set_new(out, "label",
-                            json_string(rack_of(model, suspect, suspect->a)));
-    }
-    return out;
-}
-
 static json_t *name_json(const struct culprit_model *model, const struct suspect *suspect)
 {
     const char *key = suspect->key;
@@ -129,6 +105,30 @@ static json_t *name_json(const struct culprit_model *model, const struct suspect
                             rack_of(model, suspect, suspect->a),
                             rack_of(model, suspect, suspect->b));
     return json_sprintf("%s %s", key, rack_of(model, suspect, suspect->a));
+}
+
+static json_t *suspect_json(const struct culprit_model *model,
+                            const struct suspect *suspect)
+{
+    json_t *out = json_pack(
+        "{s:s, s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:f}", "kind",
+        kind_names[suspect->kind], "state", state_names[suspect->state], "name",
+        name_json(model, suspect), "nodes", names_json(model, suspect), "measured",
+        (json_int_t)suspect->measured, "slow", (json_int_t)suspect->slow, "confirming",
+        (json_int_t)suspect->tested, "confirmed", (json_int_t)suspect->confirmed,
+        "controls", (json_int_t)suspect->controls, "slow_controls",
+        (json_int_t)suspect->slow_controls, "expected_by_chance", suspect->by_chance);
+
+    if (suspect->measured > 0) {
+        json_object_set_new(out, "figure", json_real(suspect->figure));
+        json_object_set_new(out, "reference", json_real(suspect->reference));
+    }
+    if (suspect->kind == SUSPECT_RACK) {
+        json_object_set_new(out, "key", json_string(suspect->key));
+        json_object_set_new(out, "label",
+                            json_string(rack_of(model, suspect, suspect->a)));
+    }
+    return out;
 }
 
 /* Return a phrase that contrasts the suspect with its surroundings, or NULL if these were
@@ -153,11 +153,11 @@ static json_t *words_json(const struct culprit_model *model,
     json_t *out = suspect_json(model, suspect);
 
     json_object_update_new(
-        out, json_pack("{s:o, s:b, s:I, s:I, s:s*}", "name", name_json(model, suspect),
-                       "has_partners", (int)(suspect->kind == SUSPECT_NODE),
-                       "slow_partners", (json_int_t)(suspect->slow - suspect->confirmed),
-                       "partners", (json_int_t)(suspect->measured - suspect->tested),
-                       "contrast", contrast_of(model, suspect)));
+        out, json_pack("{s:b, s:I, s:I, s:s*}", "has_partners",
+                       (int)(suspect->kind == SUSPECT_NODE), "slow_partners",
+                       (json_int_t)(suspect->slow - suspect->confirmed), "partners",
+                       (json_int_t)(suspect->measured - suspect->tested), "contrast",
+                       contrast_of(model, suspect)));
     return out;
 }
 

@@ -57,24 +57,21 @@ export function pairsOf(state, { rackOf = null, only = () => true } = {}) {
   return { names, middle, size: [...figures.values()][0]?.size ?? null, cells };
 }
 
-/** Returns nodes with most pairs slower than the median by more than `least`, slowest first:
- * [{name, slow, of, figure}]. `figure` is the median of the node's GB/s.
- * @param {ReturnType<typeof pairsOf>} pairs */
-export function slowNodes({ names, cells }, least) {
-  const own = names.map(() => /** @type {{ figure: number, part: number }[]} */ ([]));
-  for (const [place, { figure, part }] of cells) {
-    if (figure !== null && part !== null) {
-      own[Number(place.split(',')[0])].push({ figure, part });
-    }
-  }
-  return names
-    .map((name, i) => ({
+/** Returns what the verdict names, in its order: [{name, slow, of, figure, reference}], with the
+ * counts and the median GB/s of its pairs and of the others' (culprit_json.c). Pairs that were
+ * measured again to confirm a suspicion are not counted.
+ * @param {{ evidence?: any } | null} culprit */
+export function slowPlaces(culprit) {
+  const suspects = culprit?.evidence?.suspects ?? [];
+  return suspects
+    .filter(({ state }) => state === 'guilty')
+    .map(({ kind, name, measured, confirming, slow, confirmed, figure, reference }) => ({
       name,
-      slow: own[i].filter(({ part }) => part < -least).length,
-      of: own[i].length,
-      figure: median(own[i].map(({ figure }) => figure)),
-    }))
-    .filter(({ slow, of }) => slow > of / 2);
+      slow: kind === 'node' ? slow - confirmed : slow,
+      of: kind === 'node' ? measured - confirming : measured,
+      figure,
+      reference,
+    }));
 }
 
 /* Maps a node to its place {name, id}, or to null if `only` excludes the node. Cached per node,

@@ -32,7 +32,19 @@ function pairsRun(count) {
     answer: 'slow_node',
     sentence: found,
     nodes: ['node-3'],
-    evidence: {},
+    evidence: {
+      suspects: [
+        {
+          kind: 'node',
+          state: 'guilty',
+          name: 'node-3',
+          measured: 7,
+          slow: 7,
+          confirming: 2,
+          confirmed: 2,
+        },
+      ].map((suspect) => ({ ...suspect, figure: 5, reference: 10 })),
+    },
   };
   return { ...run, extra: { verdicts: [culprit] } };
 }
@@ -110,7 +122,7 @@ test('on a phone the slow node is a line of a list, in place of the map', LIMIT,
   await open(path);
   const slow = page.locator('.slow-nodes li');
   await slow.first().waitFor();
-  assert.match(await slow.allInnerTexts().then(String), /^node-3: 5 of 5 pairs slow, 5\.00 of 10\.0 GB/);
+  assert.match(await slow.allInnerTexts().then(String), /^node-3: 5 of 5 slow, 5\.00 of 10\.0 GB/);
   assert.ok(!(await pairMap(page).isVisible()));
   await page.setViewportSize({ width: 1280, height: 900 });
   await pairMap(page).waitFor();

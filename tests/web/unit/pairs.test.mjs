@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { pairsOf } from '../../../web/js/pairs.mjs';
+import { pairsOf, slowPlaces } from '../../../web/js/pairs.mjs';
 
 const NODES = 64;
 const RACK = 16;
@@ -43,4 +43,19 @@ test('racks of pairs: the slowest pair stands for each, and each node is asked a
 test('of some nodes only their pairs are there', () => {
   const { names } = pairsOf(stateOfAllPairs(), { only: (name) => ['node-3', 'node-9'].includes(name) });
   assert.deepEqual(names, ['node-3', 'node-9']);
+});
+
+test('what the verdict names is listed with its counts, and nothing else', () => {
+  const counts = { measured: 9, confirming: 2, slow: 8, confirmed: 2, figure: 24, reference: 47 };
+  const suspects = [
+    { kind: 'node', state: 'guilty', name: 'a', ...counts },
+    { kind: 'link', state: 'guilty', name: 'the link between b and c', ...counts },
+    { kind: 'node', state: 'open', name: 'd', ...counts },
+  ];
+  const figures = { figure: 24, reference: 47 };
+  assert.deepEqual(slowPlaces({ evidence: { suspects } }), [
+    { name: 'a', slow: 6, of: 7, ...figures },
+    { name: 'the link between b and c', slow: 8, of: 9, ...figures },
+  ]);
+  assert.deepEqual(slowPlaces(null), []);
 });

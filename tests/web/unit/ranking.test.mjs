@@ -2,7 +2,6 @@
 /* ranking.test.mjs - the fastest setting by size, and the slow nodes of pairs */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { slowNodes } from '../../../web/js/pairs.mjs';
 import { rankingOf } from '../../../web/js/ranking.mjs';
 
 const point = ([size, gbs, off = 0.01]) => ({
@@ -54,22 +53,4 @@ test('settings that are equally fast share the first place', () => {
 test('a run without a matrix has no ranking', () => {
   const only = { ...line({ ALGO: 'Ring' }, false, [8, 1]), env: null };
   assert.deepEqual(rankingOf(bookWith(only)), []);
-});
-
-test('nodes most of whose pairs are slow are named, and none where all are alike', () => {
-  const pairsWith = (slow) => {
-    const cells = new Map();
-    for (const [i, j] of [
-      [0, 1],
-      [0, 2],
-      [1, 2],
-    ]) {
-      const figure = i === 0 && slow ? 24 : 47;
-      const cell = { figure, part: figure / 47 - 1 };
-      cells.set(`${i},${j}`, cell).set(`${j},${i}`, cell);
-    }
-    return { names: ['a', 'b', 'c'], cells, middle: 47, size: 8 };
-  };
-  assert.deepEqual(slowNodes(pairsWith(true), 0.05), [{ name: 'a', slow: 2, of: 2, figure: 24 }]);
-  assert.deepEqual(slowNodes(pairsWith(false), 0.05), []);
 });

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pair_map.jsx - heat map of the bandwidth between pairs of nodes, and a list of slow nodes */
+/* pair_map.jsx - heat map of the bandwidth between pairs of nodes, and a list of what is slow */
 import { useMemo, useRef } from 'preact/hooks';
 import { caseLabel } from '../case_name.mjs';
 import { download } from '../download.mjs';
 import { heatShade } from '../heat.mjs';
 import { HeatMap } from '../heat_map.jsx';
 import { groupOf, groupTitle, usualGrouping } from '../node_list.mjs';
-import { pairsOf, slowNodes } from '../pairs.mjs';
+import { pairsOf, slowPlaces } from '../pairs.mjs';
 import { useSize } from '../plot_box.jsx';
 import { toCsv } from '../shown_files.mjs';
 import { stateWord } from '../states.mjs';
@@ -22,13 +22,14 @@ const LEAST = 0.05;
 /* More nodes than this are first shown by rack, if a label gives the rack. */
 const NODES_MAX = 64;
 
-/* `named` are the nodes that the verdict names. `nodes` are all nodes, with labels. `racks`
- * selects up to two racks. `change({case})` shows a pair's case, `change({racks})` the nodes of
+/* `culprit` is the verdict, or null. `nodes` are all nodes, with labels. `racks` selects up to two
+ * racks. `change({case})` shows a pair's case, `change({racks})` the nodes of
  * two racks. */
-export function PairMap({ state, named, nodes = [], racks, change }) {
+export function PairMap({ state, culprit, nodes = [], racks, change }) {
   const canvas = useRef(null);
   const box = useRef(null);
   const [width] = useSize(box);
+  const named = culprit?.nodes ?? [];
   const shown = useMemo(
     () => pairsShown({ state, named, nodes, racks }),
     [state, state.epoch, state.cases.size, named.join(), nodes.length, racks.join()],
@@ -48,10 +49,10 @@ export function PairMap({ state, named, nodes = [], racks, change }) {
         )}
       </h2>
       <ul class="slow-nodes">
-        {slowNodes(pairs, LEAST).map(({ name, slow, of, figure }) => (
+        {slowPlaces(culprit).map(({ name, slow, of, figure, reference }) => (
           <li key={name}>
-            <strong>{shorten(name, 60)}</strong>: {slow} of {plural(of, 'pair')} slow,{' '}
-            {formatBandwidth(figure)} of {formatBandwidth(pairs.middle)} GB/s
+            <strong>{shorten(name, 60)}</strong>: {slow} of {of} slow, {formatBandwidth(figure)} of{' '}
+            {formatBandwidth(reference)} GB/s
           </li>
         ))}
       </ul>
@@ -142,7 +143,7 @@ function gridOf({ pairs, named, by }, room, change) {
     columns: names.length,
     rows: count,
     last: names.length - 1,
-    /* Heat maps colour longer times. Slower pairs have less bandwidth, so the sign is reversed. */
+    /* Heat maps color longer times. Slower pairs have less bandwidth, so the sign is reversed. */
     cells: all.map(({ row, column, part, failed }) => ({
       x: column,
       y: row,

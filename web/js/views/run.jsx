@@ -90,7 +90,7 @@ function Body({ app, sources, runs, view, change, tab, onPaper }) {
           name="PairMap"
           props={{
             state,
-            named: verdictOf(meta, 'culprit')?.nodes ?? [],
+            culprit: verdictOf(meta, 'culprit'),
             nodes: meta.nodes,
             racks: view.racks,
             change,
