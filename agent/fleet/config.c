@@ -23,12 +23,13 @@ static const char summary[] =
 static const struct option table[] = {
     {"server", OPTION_STRING, FIELD(agent.server), NULL, "URL",
      "URL of the server, http://HOST:PORT", 0, 0},
-    {"nodes", OPTION_INT, FIELD(nodes), "16", "N", "number of nodes, sim-1 and so on", 1,
-     NODES_MAX},
+    {"nodes", OPTION_INT, FIELD(nodes), "16", "N",
+     "number of nodes, named sim-1, sim-2, ...", 1, NODES_MAX},
     {"ranks", OPTION_INT, FIELD(agent.ranks), "8", "N", "ranks that each node offers", 1,
      4096},
     {"racks", OPTION_INT, FIELD(racks), "0", "N",
-     "number of racks, as label rack=rack-1 and so on; 0: no label", 0, NODES_MAX},
+     "number of racks, given by labels rack=rack-1, rack=rack-2, ...; 0: no label", 0,
+     NODES_MAX},
     {"slow", OPTION_STRING, FIELD(slow), NULL, "PLACE:FACTOR,...|@FILE",
      "slow places, such as sim-6:0.5, sim-1/sim-2:0.5 or rack-2:0.7; factor 0: they "
      "hang. A file "

@@ -218,7 +218,7 @@ class Client:
 
     @staticmethod
     def _is_final(error):
-        """True for an untrusted certificate. A broken TLS handshake is retried."""
+        """True for an untrusted certificate, which is final. Other TLS failures are retried."""
         reason = getattr(error, "reason", error)
         return isinstance(reason, ssl.SSLError) and not isinstance(
             reason, (ssl.SSLEOFError, ssl.SSLZeroReturnError))

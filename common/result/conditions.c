@@ -12,7 +12,7 @@
 /* clang-format off */
 static const struct condition_field fields[CONDITION_COUNT] = {
     [CONDITION_SECONDS] = {"seconds", "s", NEVER, "", "",
-     "time from before the first rank's start until the last rank's end; the other values refer to it"},
+     "length of the interval to which the other values refer: from before the first rank's start to the last rank's end"},
     [CONDITION_LOAD] = {"load_before", "", NEVER, "", "",
      "the machine's load average over one minute when the case began"},
     [CONDITION_OTHERS] = {"others_cores", "cores", 0.25, "other processes used ", " cores",
@@ -34,11 +34,11 @@ static const struct condition_field fields[CONDITION_COUNT] = {
     [CONDITION_THERMAL] = {"thermal_throttles", "", 0.5, "cores were throttled for heat ",
      " times", "number of times that the kernel saw one of the ranks' cores throttled by heat"},
     [CONDITION_CPU_MHZ_FIRST] = {"cpu_mhz_first", "MHz", NEVER, "", "",
-     "clock of a rank's core before the first row, slowest rank"},
+     "clowest clock of the ranks' cores before the first row"},
     [CONDITION_CPU_MHZ_LAST] = {"cpu_mhz_last", "MHz", NEVER, "", "",
      "the same after the last row"},
     [CONDITION_GPU_MHZ_FIRST] = {"gpu_mhz_first", "MHz", NEVER, "", "",
-     "clock of a rank's GPU (SM) before the first row, slowest GPU"},
+     "clowest SM clock of the ranks' GPUs before the first row"},
     [CONDITION_GPU_MHZ_LAST] = {"gpu_mhz_last", "MHz", NEVER, "", "",
      "the same after the last row"},
     [CONDITION_GPU_SLOWED] = {"ranks_gpu_slowed", "", 0.5, "ranks whose GPU was slowed down by heat or power: ", "",

@@ -69,7 +69,7 @@ static const struct param run_list[] = {
     {"label", "KEY=VALUE; may repeat: a run must match every label", LABELS(run_list_params, labels, RUN_LIST_LABELS_MAX)},
     {"q", "a text that the run's id, name or notes contain", TEXT(run_list_params, text)},
     {"node", "a node that took part", TEXT(run_list_params, node)},
-    {"suspect", "a node that a verdict of the run blames", TEXT(run_list_params, suspect)},
+    {"suspect", "a node that one of the run's verdicts names", TEXT(run_list_params, suspect)},
     {"judged", "1: only runs with a verdict that names slow nodes or states that no node is slow",
      FLAG(run_list_params, is_judged), .usual = "0"},
     {"verdict",

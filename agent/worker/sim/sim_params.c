@@ -32,7 +32,8 @@ static const struct variable {
     {"NCCL_ALGO", ALGORITHMS, AT(algorithms), -1, 0, 0,
      "algorithms to choose from: Ring, Tree; with ^ in front, all others"},
     {"SIM_SLOW", SLOW, AT(slow), -1, 0, 0,
-     "PLACE:FACTOR,... on the bandwidth of a place: NODE, NODE/NODE, rack-N or *; "
+     "PLACE:FACTOR,... multiplies the bandwidth of a place: NODE, NODE/NODE, rack-N or "
+     "*; "
      "@FIRST or @FIRST-LAST after the factor limits it to these cases"},
     {"SIM_NOISE", NUMBER, AT(noise), 0.02, 0, 2,
      "standard deviation of log(time) of a call"},

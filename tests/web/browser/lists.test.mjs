@@ -99,7 +99,7 @@ test('headings sort, and days and labels filter', LIMIT, async (t) => {
   await until(async () => (await names(page))[0] === 'name 0', 'the greatest first');
   assert.deepEqual(await names(page), ['name 0', 'name 2', 'name 1']);
   assert.match(page.url(), /\?sort=figure$/);
-  await sees(page, '3 runs with a figure');
+  await sees(page, '3 runs with a headline figure');
   await page.getByRole('button', { name: 'Result' }).click();
   await until(async () => (await names(page))[0] === 'name 1', 'the least first');
   const heading = page.getByRole('columnheader', { name: 'Result' });

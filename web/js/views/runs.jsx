@@ -54,7 +54,7 @@ const VERDICTS = [
 const NUMBERS = new Set(['Duration', 'Result']);
 const NO_FILTER = { q: '', states: [], labels: [], node: '', verdict: '', since: '', until: '', cursor: '' };
 /* Sorting by a value hides runs without the value. These words describe the remaining runs. */
-const SORTED_ARE = { duration: ' that ended', figure: ' with a figure' };
+const SORTED_ARE = { duration: ' that ended', figure: ' with a headline figure' };
 
 export default function Runs({ app, query }) {
   const [list, setList] = useState(null);
