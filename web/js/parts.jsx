@@ -5,7 +5,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { copyText } from './download.mjs';
 import { stateLook, stateWord } from './states.mjs';
 import { debounce } from './timing.mjs';
-import { Button, flipped, useAnswer } from './ui.jsx';
+import { Button, flipped, LOADING, useAnswer } from './ui.jsx';
 import { formatClock, formatDay, shorten, zoneOf } from './units.mjs';
 import { ANSWERS, badVerdict } from './verdicts.mjs';
 
@@ -52,6 +52,23 @@ export function RunPill({ run }) {
     <StatePill state={run.state} />
   );
 }
+
+/* Says that the last request for verdicts failed, and when the shown ones were read. `note` is
+ * usePolled()'s, `at` the time in ms, or 0 if there are none. */
+export const OldVerdicts = ({ note, at }) =>
+  note !== '' &&
+  note !== LOADING && (
+    <span class="bad" role="status">
+      {at ? (
+        <>
+          Verdicts as of <Time text={new Date(at).toISOString()} />
+        </>
+      ) : (
+        'Verdicts are missing'
+      )}
+      : {note}
+    </span>
+  );
 
 /* A time with its zone. The date is added if it is not today, or always with `hasDay`. `isCell`:
  * the table's heading names the zone. */

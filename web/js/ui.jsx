@@ -64,10 +64,12 @@ export function usePoll(once, ms, inputs) {
   }, inputs);
 }
 
+export const LOADING = 'Loading…';
+
 /* Like usePoll(). Returns [note, load]: the note is "Loading…" at first, then '' or the last
  * error. */
 export function usePolled(once, ms, inputs) {
-  const [note, setNote] = useState('Loading…');
+  const [note, setNote] = useState(LOADING);
   const load = async (isCurrent = () => true) => {
     try {
       await once(isCurrent);

@@ -168,6 +168,30 @@ test('what needs attention stands above the list: failed gates, suspects, lost n
   await page.waitForURL('**/?since=24h');
 });
 
+test('verdicts stay, and say how old they are, while requests for them fail', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t, { expected: /Failed to load|net::ERR/ });
+  server.nodes = [sampleNode('gpu-70')];
+  addSearches(server);
+  await page.clock.install();
+  for (const [path, suspect] of [
+    ['/', page.getByRole('region', { name: 'Needs attention' }).getByRole('link', { name: 'gpu-70' })],
+    ['/nodes', page.locator('a.suspect')],
+  ]) {
+    await open(path);
+    await suspect.waitFor();
+    await page.route('**/api/v1/runs?*judged=1*', (route) => route.abort());
+    const failed = page.waitForEvent('requestfailed');
+    await page.clock.runFor(31000);
+    await failed;
+    await sees(page, /^Verdicts as of .*Waiting for the server/);
+    assert.equal(await suspect.count(), 1, path);
+    await sees(page, /1 suspect/);
+    await page.reload();
+    await sees(page, 'Verdicts are missing: Waiting for the server.');
+    await page.unroute('**/api/v1/runs?*judged=1*');
+  }
+});
+
 test('lists use the width, nothing is clipped, and nothing jumps while a page loads', LIMIT, async (t) => {
   const { server, page, open } = await setUp(t);
   fleet(server, 64);

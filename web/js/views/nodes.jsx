@@ -15,10 +15,19 @@ import {
   order,
   usualGrouping,
 } from '../node_list.mjs';
-import { AnswerPill, Chips, Region, SortHead, StatePill, Toggles, TypedInput } from '../parts.jsx';
+import {
+  AnswerPill,
+  Chips,
+  OldVerdicts,
+  Region,
+  SortHead,
+  StatePill,
+  Toggles,
+  TypedInput,
+} from '../parts.jsx';
 import { keepPlace } from '../place.mjs';
 import { stateWord } from '../states.mjs';
-import { Button, flipped, Select, usePoll, usePolled } from '../ui.jsx';
+import { Button, flipped, Select, usePolled } from '../ui.jsx';
 import { formatAgo } from '../units.mjs';
 import { levelInWords, levelsOf, readWatches } from '../watches.mjs';
 import { Jobs } from './jobs.jsx';
@@ -38,6 +47,7 @@ export default function Nodes({ app, query }) {
   const [{ nodes, answers }, setAnswer] = useState(/** @type {any} */ ({ nodes: null, answers: 0 }));
   const [suspects, setSuspects] = useState(/** @type {Map<string, any> | null} */ (null));
   const [levels, setLevels] = useState(NOBODY);
+  const [judgedAt, setJudgedAt] = useState(0);
   const place = useMemo(keepPlace, []);
   const known = useMemo(() => new Map(), []);
   const change = (set) => app.go({ view: 'nodes', query: { ...query, ...set } }, { replace: true });
@@ -53,14 +63,15 @@ export default function Nodes({ app, query }) {
     2000,
     [],
   );
-  usePoll(
+  const [judgedNote] = usePolled(
     async () => {
       const [{ runs }, watches] = await Promise.all([
-        app.api.list(`judged=1&limit=${JUDGED_RUNS}`).catch(() => ({ runs: [] })),
-        readWatches(app.api, known).catch(() => []),
+        app.api.list(`judged=1&limit=${JUDGED_RUNS}`),
+        readWatches(app.api, known),
       ]);
       setLevels(levelsOf(watches));
       setSuspects(suspectsOf(runs));
+      setJudgedAt(Date.now());
     },
     JUDGED_MS,
     [],
@@ -89,6 +100,7 @@ export default function Nodes({ app, query }) {
         <p class="muted" role="status">
           {note || (isShown ? counted : 'Loading…')}
         </p>
+        <OldVerdicts note={judgedNote} at={judgedAt} />
       </div>
       <Filters query={query} change={change} ways={groupings(all)} by={by} />
       <Jobs app={app} />

@@ -5,13 +5,24 @@ import { groupBy } from '../lists.mjs';
 import { suspectsOf } from '../node_groups.mjs';
 import { nodeAddress, nodesInWords } from '../node_list.mjs';
 import { RUN_STATES, stateWord } from '../states.mjs';
-import { AnswerPill, Chips, Later, Region, RunPill, SortHead, Time, Toggles, TypedInput } from '../parts.jsx';
+import {
+  AnswerPill,
+  Chips,
+  Later,
+  OldVerdicts,
+  Region,
+  RunPill,
+  SortHead,
+  Time,
+  Toggles,
+  TypedInput,
+} from '../parts.jsx';
 import { NightBoard } from '../night_board.jsx';
 import { nightsQuery } from '../nights.mjs';
 import { keepPlace } from '../place.mjs';
 import { Curve, Outcome, WhatCell } from '../run_row.jsx';
 import { Tray, useTray } from '../tray.jsx';
-import { Button, isTyping, Select, usePoll, usePolled } from '../ui.jsx';
+import { Button, isTyping, Select, usePolled } from '../ui.jsx';
 import { formatDuration, plural, secondsBetween, shorten, TIME_ZONE } from '../units.mjs';
 import { formatAddress, LAST_DAY, runListQuery } from '../url_state.mjs';
 import { badVerdict, verdictOf } from '../verdicts.mjs';
@@ -167,15 +178,15 @@ async function askNights({ api }, known) {
 
 /* Failed gates, suspects, lost nodes, and the number of nodes. */
 function Attention({ app, nodes }) {
-  const [found, setFound] = useState({ suspects: new Map(), failed: [] });
-  usePoll(
+  const [found, setFound] = useState({ at: 0, suspects: new Map(), failed: [] });
+  const [note] = usePolled(
     async () => {
       const day = runListQuery({ since: LAST_DAY, verdict: 'fail' }, NAMED_MAX);
       const [judged, failed] = await Promise.all([
         app.api.list(`judged=1&limit=${JUDGED_RUNS}`),
         app.api.list(day),
-      ]).catch(() => [{ runs: [] }, { runs: [] }]);
-      setFound({ suspects: suspectsOf(judged.runs), failed: failed.runs });
+      ]);
+      setFound({ at: Date.now(), suspects: suspectsOf(judged.runs), failed: failed.runs });
     },
     ATTENTION_MS,
     [],
@@ -207,6 +218,7 @@ function Attention({ app, nodes }) {
       <a class="node-count" href="/nodes">
         {nodes ? nodesInWords(nodes, found.suspects) : 'Nodes'}
       </a>
+      <OldVerdicts note={note} at={found.at} />
       <ul>
         {items.slice(0, NAMED_MAX).map(({ key, href, text, pill }) => (
           <li key={key}>
