@@ -71,15 +71,15 @@ export const OldVerdicts = ({ note, at }) =>
   );
 
 /* A time with its zone. The date is added if it is not today, or always with `hasDay`. `isCell`:
- * the table's heading names the zone. */
-export function Time({ text, hasDay = false, isCell = false }) {
+ * the table's heading names the zone. `hasMs`: with milliseconds. */
+export function Time({ text, hasDay = false, isCell = false, hasMs = false }) {
   const time = new Date(text);
   if (Number.isNaN(time.getTime())) {
     return <span>–</span>;
   }
   const day = formatDay(time);
   const isToday = !hasDay && !isCell && formatDay(new Date()) === day;
-  const clock = formatClock(time);
+  const clock = formatClock(time) + (hasMs ? `.${String(time.getMilliseconds()).padStart(3, '0')}` : '');
   const zone = zoneOf(time);
   return (
     <time dateTime={text} title={`${day} ${clock} ${zone} (${text})`}>

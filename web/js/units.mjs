@@ -82,6 +82,12 @@ export const formatClock = (time) => CLOCK.format(time);
 export const zoneOf = (time) =>
   ZONED.formatToParts(time).find(({ type }) => type === 'timeZoneName')?.value ?? '';
 
+/* Returns "2026-01-31 23:05:00 GMT+1". */
+export function timeInWords(text) {
+  const time = new Date(text);
+  return `${formatDay(time)} ${formatClock(time)} ${zoneOf(time)}`;
+}
+
 /* "Europe/Berlin", for the headings of time columns. */
 export const TIME_ZONE = DAY.resolvedOptions().timeZone;
 

@@ -180,6 +180,8 @@ test('what is found of nodes is on their pages, with what mends it, and on their
   await page.getByText('Compare inventories', { exact: true }).click();
   const found = page.getByRole('region', { name: 'Differences of inventories' });
   await found.getByRole('row', { name: /^limits\.cgroup_cpus .*1\.5/ }).waitFor();
+  const earlier = page.getByLabel('Compared with').locator('option').nth(1);
+  assert.match(await earlier.innerText(), /, \d{4}-\d\d-\d\d \d\d:\d\d:\d\d [A-Z]/);
   await page.getByLabel('Compared with').selectOption({ index: 1 });
   await sees(page, 'No differences.');
   assert.deepEqual(

@@ -254,9 +254,15 @@ test('logs are shown by rank and searched', LIMIT, async (t) => {
     stream: seq === 2 ? 'stderr' : 'stdout',
     text: `line ${seq} <b>bold</b>`,
   }));
+  const devTools = await page.context().newCDPSession(page);
+  await devTools.send('Emulation.setTimezoneOverride', { timezoneId: 'Asia/Kolkata' });
   await open(path);
   await page.getByRole('tab', { name: 'Logs' }).click();
   await sees(page, 'line 4 <b>bold</b>');
+  assert.match(
+    await page.locator('.log-lines li').first().innerText(),
+    /^2026-01-05 15:30:00\.123 \S*5:30 rank 1 line 1/,
+  );
   await page.getByLabel('Rank', { exact: true }).selectOption('1');
   await until(async () => (await page.locator('.log-lines li').count()) === 2, 'two lines');
   await page.getByLabel('Search the log lines').fill('line 3');

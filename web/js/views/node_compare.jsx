@@ -4,14 +4,14 @@
 import { useState } from 'preact/hooks';
 import { Fold, Table } from '../parts.jsx';
 import { Select, useAnswer } from '../ui.jsx';
-import { plural, shorten } from '../units.mjs';
+import { plural, shorten, timeInWords } from '../units.mjs';
 
 const WORDS = 300;
 
 const inWords = (value) =>
   value === null ? '–' : shorten(typeof value === 'string' ? value : JSON.stringify(value), WORDS);
 
-const runInWords = ({ id, name, created }) => `${name || id}, ${created.slice(0, 16).replace('T', ' ')}`;
+const runInWords = ({ id, name, created }) => `${name || id}, ${timeInWords(created)}`;
 
 const Choice = ({ label, text, ...select }) => (
   <label>

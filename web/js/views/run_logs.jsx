@@ -4,7 +4,7 @@ import { useMemo, useReducer, useState } from 'preact/hooks';
 import { caseName } from '../case_name.mjs';
 import { isEnded } from '../events.mjs';
 import { LogReader } from '../log_reader.mjs';
-import { Region } from '../parts.jsx';
+import { Region, Time } from '../parts.jsx';
 import { Button, Select, usePoll } from '../ui.jsx';
 import { plural } from '../units.mjs';
 
@@ -78,7 +78,9 @@ function Line({ line, cases }) {
   const place = found ? `${caseName(found)} ` : '';
   return (
     <li class={line.stream === 'stderr' ? 'stderr' : undefined}>
-      <span class="muted">{`${String(line.time ?? '').slice(11, 23)} ${place}rank ${line.rank} `}</span>
+      <span class="muted">
+        <Time text={line.time} hasMs /> {`${place}rank ${line.rank} `}
+      </span>
       {line.text}
     </li>
   );
