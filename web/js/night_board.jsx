@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* night_board.jsx - gate results by day, with a row for each run name */
+/* night_board.jsx - gate results and failures by day, with a row for each run name */
 import { DAYS, nightsOf } from './nights.mjs';
 import { Region } from './parts.jsx';
+import { stateLook } from './states.mjs';
 import { shorten } from './units.mjs';
 import { ANSWERS, badVerdict, verdictOf } from './verdicts.mjs';
 
@@ -9,11 +10,11 @@ export function NightBoard({ runs, now }) {
   const { days, rows } = nightsOf(runs, now);
   return (
     rows.length > 0 && (
-      <Region label={`Gates of the last ${DAYS} days`} name="scroll card">
+      <Region label={`Nights of the last ${DAYS} days`} name="scroll card">
         <table class="list nights">
           <thead>
             <tr>
-              <th scope="col">Gates</th>
+              <th scope="col">Nights</th>
               {days.map((day) => (
                 <th key={day} scope="col" title={day}>
                   {day.slice(8)}
@@ -42,13 +43,15 @@ export function NightBoard({ runs, now }) {
 }
 
 function Night({ run, name, day }) {
-  const { answer, sentence } = badVerdict(run) ?? verdictOf(run, 'gate');
-  const [sign, tone] = ANSWERS[answer].split(' ');
+  const verdict = badVerdict(run) ?? verdictOf(run, 'gate');
+  const { answer, sentence } =
+    run.state === 'failed' || !verdict ? { answer: run.state, sentence: run.reason } : verdict;
+  const [sign, tone] = ANSWERS[answer]?.split(' ') ?? stateLook(answer);
   return (
     <a
       class={`pill ${tone}`}
       href={`/runs/${run.id}`}
-      title={`${day}: ${sentence}`}
+      title={`${day}: ${sentence ?? answer}`}
       aria-label={`${name}, ${day}: ${answer.replaceAll('_', ' ')}`}
     >
       {sign}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nights.mjs - collects the gate results of runs with the same name, day by day. No DOM. */
+/* nights.mjs - collects gate results and failures of runs with the same name, day by day. No DOM. */
 import { formatDay } from './units.mjs';
-import { badVerdict } from './verdicts.mjs';
+import { isBadRun } from './verdicts.mjs';
 
 export const DAYS = 14;
 const NIGHTS_MIN = 2;
@@ -10,9 +10,17 @@ const DAY_MS = 24 * 3600 * 1000;
 
 export const dayOf = (time) => formatDay(new Date(time));
 
-/** The query of GET /runs: recent runs whose gate passed or failed. */
-export const nightsQuery = (now) =>
-  `verdict=pass&verdict=fail&limit=500&since=${new Date(now - DAYS * DAY_MS).toISOString()}`;
+/** The queries of GET /runs: recent runs whose gate passed or failed, and runs that failed. */
+export const nightsQueries = (now) =>
+  ['verdict=pass&verdict=fail', 'state=failed'].map(
+    (which) => `${which}&limit=500&since=${new Date(now - DAYS * DAY_MS).toISOString()}`,
+  );
+
+/* Returns the runs of several lists, each once, newest first. */
+export const mergedRuns = (lists) =>
+  [...new Map(lists.flatMap(({ runs }) => runs).map((run) => [run.id, run])).values()].sort(
+    (a, b) => Date.parse(b.created) - Date.parse(a.created),
+  );
 
 /** Returns {days, rows: [{name, nights}]}: the last days, oldest first. A name has a row if it ran
  * on several of these days. `nights` contains a run or null per day: the newest failed run, else
@@ -25,12 +33,12 @@ export function nightsOf(runs, now) {
     const at = days.indexOf(dayOf(run.created ?? 0));
     const nights = byName.get(run.name) ?? days.map(() => null);
     byName.set(run.name, nights);
-    if (at >= 0 && (nights[at] === null || (badVerdict(run) && !badVerdict(nights[at])))) {
+    if (at >= 0 && (nights[at] === null || (isBadRun(run) && !isBadRun(nights[at])))) {
       nights[at] = run;
     }
   }
   const ranOf = (nights) => nights.filter((run) => run !== null);
-  const isBadLast = (nights) => (badVerdict(ranOf(nights).at(-1)) ? 0 : 1);
+  const isBadLast = (nights) => (isBadRun(ranOf(nights).at(-1)) ? 0 : 1);
   const rows = [...byName]
     .map(([name, nights]) => ({ name, nights }))
     .filter(({ nights }) => ranOf(nights).length >= NIGHTS_MIN)

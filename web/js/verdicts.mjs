@@ -76,6 +76,9 @@ export function verdictLines(verdicts, reason) {
     });
 }
 
+/* True if the last night needs attention because of this run. */
+export const isBadRun = (run) => run.state === 'failed' || badVerdict(run) !== null;
+
 /* Returns the verdict that a list shows for a run: the first bad one, or a gate that did not
  * pass. */
 export function badVerdict(run) {

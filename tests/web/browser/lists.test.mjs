@@ -54,7 +54,7 @@ test('the board of nights has a day for each run with a gate, and leads to what 
     }),
   );
   await open('/');
-  const nights = page.getByRole('region', { name: 'Gates of the last 14 days' }).locator('tbody a.pill');
+  const nights = page.getByRole('region', { name: 'Nights of the last 14 days' }).locator('tbody a.pill');
   await nights.nth(2).waitFor();
   assert.deepEqual(await nights.allInnerTexts(), ['✓', '✓', '✕']);
   assert.deepEqual(
@@ -167,6 +167,40 @@ test('what needs attention stands above the list: failed gates, suspects, lost n
   await page.getByRole('button', { name: 'last 24 h' }).click();
   await page.waitForURL('**/?since=24h');
 });
+
+test(
+  'a night that failed without a gate needs attention, and a run that hangs is in sight',
+  LIMIT,
+  async (t) => {
+    const { server, page, open } = await setUp(t);
+    addRuns(server, 5, (i) => ({
+      name: i > 2 ? `other ${i}` : 'nightly',
+      state: i === 2 ? 'failed' : 'completed',
+    }));
+    [2, 1, 0, 0, 0].forEach((days, i) => {
+      server.runs.get(`run-${i}`).created = new Date(
+        Date.now() - days * 24 * 3600 * 1000 - 1000,
+      ).toISOString();
+    });
+    server.runs.get('run-0').extra = { verdicts: [{ kind: 'gate', answer: 'pass', sentence: 'well' }] };
+    for (const id of ['run-3', 'run-4']) {
+      server.runs.get(id).extra = { state: 'running', ended: null };
+    }
+    await open('/');
+    const attention = page.getByRole('region', { name: 'Needs attention' });
+    await attention.getByRole('link', { name: 'failed nightly' }).waitFor();
+    await attention.getByRole('link', { name: '2 current runs' }).waitFor();
+    await attention.getByRole('link', { name: 'other 3' }).waitFor();
+    const nights = page.getByRole('region', { name: 'Nights of the last 14 days' }).locator('tbody a.pill');
+    assert.deepEqual(await nights.allInnerTexts(), ['✓', '✕']);
+    assert.deepEqual(
+      (await axe(page)).map(({ id }) => id),
+      [],
+    );
+    await attention.getByRole('link', { name: '2 current runs' }).click();
+    await until(async () => (await rowCount(page)) === 2, 'the current runs');
+  },
+);
 
 test('verdicts stay, and say how old they are, while requests for them fail', LIMIT, async (t) => {
   const { server, page, open } = await setUp(t, { expected: /Failed to load|net::ERR/ });

@@ -28,6 +28,13 @@ test('a day is the newest run that failed on it, else the newest', () => {
   assert.deepEqual(rows.map(idsOf), [['nightly-26', 'nightly-2']]);
 });
 
+test('a run that failed without a gate is its day', () => {
+  const failed = { ...run('nightly', 2, ''), state: 'failed', verdicts: [] };
+  const runs = [run('nightly', 1, 'pass'), failed, run('nightly', 26, 'pass')];
+  const { rows } = nightsOf(/** @type {any} */ (runs), NOW);
+  assert.deepEqual(rows.map(idsOf), [['nightly-26', 'nightly-2']]);
+});
+
 test('what failed last comes first; a name with one night or none is no row', () => {
   const runs = [
     run('a', 1, 'pass'),

@@ -18,7 +18,7 @@ import {
   TypedInput,
 } from '../parts.jsx';
 import { NightBoard } from '../night_board.jsx';
-import { nightsQuery } from '../nights.mjs';
+import { mergedRuns, nightsQueries } from '../nights.mjs';
 import { keepPlace } from '../place.mjs';
 import { Curve, Outcome, WhatCell } from '../run_row.jsx';
 import { Tray, useTray } from '../tray.jsx';
@@ -32,6 +32,7 @@ const REFRESH_MS = 2000;
 const ATTENTION_MS = 30000;
 const JUDGED_RUNS = 20;
 const NAMED_MAX = 10;
+const CURRENT = RUN_STATES.slice(0, RUN_STATES.indexOf('completed'));
 const COLUMNS = [
   ['Select', null],
   ['State', null],
@@ -172,21 +173,24 @@ async function askNights({ api }, known) {
   if (now < known.at + ATTENTION_MS) {
     return known;
   }
-  const { runs } = await api.list(nightsQuery(now)).catch(() => known);
-  return { at: now, runs };
+  const lists = await Promise.all(nightsQueries(now).map((query) => api.list(query))).catch(() => [known]);
+  return { at: now, runs: mergedRuns(lists) };
 }
 
-/* Failed gates, suspects, lost nodes, and the number of nodes. */
+/* Failed gates and runs of the last day, suspects, lost nodes, and the numbers of nodes and of current
+ * runs. */
 function Attention({ app, nodes }) {
-  const [found, setFound] = useState({ at: 0, suspects: new Map(), failed: [] });
+  const [found, setFound] = useState({ at: 0, suspects: new Map(), failed: [], current: null });
   const [note] = usePolled(
     async () => {
-      const day = runListQuery({ since: LAST_DAY, verdict: 'fail' }, NAMED_MAX);
-      const [judged, failed] = await Promise.all([
+      const day = (which) => app.api.list(runListQuery({ since: LAST_DAY, ...which }, NAMED_MAX));
+      const [judged, current, ...failed] = await Promise.all([
         app.api.list(`judged=1&limit=${JUDGED_RUNS}`),
-        app.api.list(day),
+        app.api.list(runListQuery({ states: CURRENT, order: 'asc' }, 1, true)),
+        day({ verdict: 'fail' }),
+        day({ states: ['failed'] }),
       ]);
-      setFound({ at: Date.now(), suspects: suspectsOf(judged.runs), failed: failed.runs });
+      setFound({ at: Date.now(), suspects: suspectsOf(judged.runs), failed: mergedRuns(failed), current });
     },
     ATTENTION_MS,
     [],
@@ -219,6 +223,7 @@ function Attention({ app, nodes }) {
         {nodes ? nodesInWords(nodes, found.suspects) : 'Nodes'}
       </a>
       <OldVerdicts note={note} at={found.at} />
+      <Current found={found.current} />
       <ul>
         {items.slice(0, NAMED_MAX).map(({ key, href, text, pill }) => (
           <li key={key}>
@@ -230,6 +235,22 @@ function Attention({ app, nodes }) {
       </ul>
       {items.length > NAMED_MAX && <span class="muted">and {items.length - NAMED_MAX} more</span>}
     </section>
+  );
+}
+
+/* The number of runs that have not ended, and the oldest of them: a run that hangs is in sight. */
+function Current({ found }) {
+  const [oldest] = found?.runs ?? [];
+  return (
+    oldest && (
+      <p>
+        <a href={formatAddress({ view: 'runs', query: { ...NO_FILTER, states: CURRENT } })}>
+          {plural(found.total?.runs ?? 1, 'current run')}
+        </a>
+        , the oldest since <Time text={oldest.created} />:{' '}
+        <a href={`/runs/${oldest.id}`}>{shorten(oldest.name || oldest.id, 32)}</a>
+      </p>
+    )
   );
 }
 
