@@ -24,9 +24,9 @@ export const SignPill = ({ look, title, children }) => {
 
 export const StatePill = ({ state }) => <SignPill look={stateLook(state)}>{stateWord(state)}</SignPill>;
 
-export const AnswerPill = ({ answer, title }) => (
+export const AnswerPill = ({ answer, title, named = '' }) => (
   <SignPill look={(ANSWERS[answer] ?? '· calm').split(' ')} title={title}>
-    {stateWord(answer)}
+    {stateWord(answer)} {named}
   </SignPill>
 );
 
@@ -38,6 +38,12 @@ export const NoisePill = ({ noise }) =>
     </SignPill>
   ) : null;
 
+/* Returns "sim-22", or "sim-22 and 2 more", for a slow node. */
+function slowNodes({ answer, nodes = [] }) {
+  const [first, ...others] = answer === 'slow_node' ? nodes : [''];
+  return shorten(first ?? '', 24) + (others.length > 0 ? ` and ${others.length} more` : '');
+}
+
 /* The verdict that needs attention, else the run's state. */
 export function RunPill({ run }) {
   const verdict = badVerdict(run);
@@ -45,7 +51,7 @@ export function RunPill({ run }) {
     return <StatePill state={run.state} />;
   }
   return verdict ? (
-    <AnswerPill answer={verdict.answer} title={verdict.sentence} />
+    <AnswerPill answer={verdict.answer} title={verdict.sentence} named={slowNodes(verdict)} />
   ) : run.summary?.noise?.sentence ? (
     <NoisePill noise={run.summary.noise} />
   ) : (

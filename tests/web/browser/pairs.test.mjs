@@ -175,7 +175,7 @@ test('lists say whom a run names in the place of a figure', LIMIT, async (t) => 
   server.add(pairsRun(6));
   await open('/');
   const row = page.locator('tbody tr').first();
-  await row.locator('.pill', { hasText: 'slow node' }).waitFor();
+  await row.locator('.pill', { hasText: 'slow node node-3' }).waitFor();
   await sees(row, found);
 });
 
