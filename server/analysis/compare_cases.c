@@ -188,8 +188,9 @@ int compare_sides_check(const struct compare_side *base, const struct compare_si
 
         if (is_chosen(head, one->run, one->case_no))
             return error_set(err, ERROR_INVALID,
-                             "case %d of run %s is in both base and head: separate the "
-                             "cases with base_env and head_env, or with RUN:CASE",
+                             "case %d of run %s is in both base and head: choose "
+                             "other cases for one of them, as RUN:CASE or by an "
+                             "environment setting (base_env, head_env)",
                              one->case_no, json_get_str(one->run->doc, "id", "?"));
     }
     return 0;

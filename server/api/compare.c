@@ -186,8 +186,9 @@ static int find_base(sqlite3 *db, const struct task *task, struct comparison *co
     return error_set(err, ERROR_NOT_FOUND,
                      params->last
                          ? "no earlier completed run is like run %s"
-                         : "no baseline is like run %s: accept one with POST "
-                           "/api/v1/baselines, or compare with earlier runs by last=N",
+                         : "no baseline is like run %s: accept a run as baseline on the "
+                           "page, or with POST /api/v1/baselines; or compare with "
+                           "the last comparable runs (last=N)",
                      head);
 }
 

@@ -149,6 +149,8 @@ TEST(refusals_say_what_there_is)
     assert_int_equal(compare_sides_check(&sides.base, &sides.head, &sides.err), -1);
     assert_non_null(
         strstr(sides.err.text, "case 2 of run first is in both base and head"));
+    assert_non_null(
+        strstr(sides.err.text, "by an environment setting (base_env, head_env)"));
     sides_release(&sides);
 }
 

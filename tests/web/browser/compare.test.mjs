@@ -165,7 +165,7 @@ test('a run is accepted as a baseline, and later ones are compared with it', LIM
   const { server, page, open, completed } = await setUp(t, { expected: /40[49]|422/ });
   const [first, second] = [await completed(sim()), await completed(sim())];
   await open(`/compare?base=baseline&head=${first}`);
-  await sees(page, /no baseline is like/);
+  await sees(page, /no baseline is like .*: accept a run as baseline on the page/);
   await open(`/compare?base=baseline&head=${second}`);
   await page.getByRole('link', { name: 'the last 5 comparable runs' }).click();
   await page.locator('.verdict').waitFor();
