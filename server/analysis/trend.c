@@ -169,13 +169,28 @@ static const struct change_point *strongest(const struct history *history)
     return most;
 }
 
-/* Add members for the sentence, which are not part of the evidence. */
+/* Return the time of a run as "2026-01-31 23:05 UTC". */
+static const char *when_at(const struct history *history, size_t i,
+                           char text[CLOCK_TEXT_MAX])
+{
+    char created[CLOCK_TEXT_MAX];
+
+    clock_format_ms(json_integer_value(cell(history->rows[i], AT_CREATED)), created);
+    snprintf(text, CLOCK_TEXT_MAX, "%.10s %.5s UTC", created, created + 11);
+    return text;
+}
+
+/* Add the run after the change, and members for the sentence. */
 static void put_change(const struct trend *trend, const struct history *history,
                        const struct level_split *split, struct finding *finding)
 {
-    finding_put(finding, "{s:f, s:b, s:s, s:b}", "$change", fabs(part_of(split->change)),
-                "$is_better", (int)is_better(trend, split->change), "$run",
-                run_at(history, split->at), "$is_last", split->at + 1 == history->n);
+    char when[CLOCK_TEXT_MAX];
+
+    finding_put(finding, "{s:f, s:b, s:s, s:s, s:b}", "$change",
+                fabs(part_of(split->change)), "$is_better",
+                (int)is_better(trend, split->change), "run", run_at(history, split->at),
+                "$when", when_at(history, split->at, when), "$is_last",
+                split->at + 1 == history->n);
 }
 
 static void add_unchanged(const struct trend *trend, const struct history *history)
@@ -210,6 +225,7 @@ static void add_change(const struct trend *trend, const struct history *history,
     json_t *versions = differing_versions(trend, history->rows[split->earliest - 1],
                                           history->rows[split->latest]);
     struct finding finding = finding_begin();
+    char earliest[CLOCK_TEXT_MAX], latest[CLOCK_TEXT_MAX];
 
     finding_put(&finding, "{s:o, s:o, s:f, s:f, s:f, s:s, s:s, s:s, s:I, s:O}", "before",
                 side_json(point->before, point->n_before), "since",
@@ -219,10 +235,12 @@ static void add_change(const struct trend *trend, const struct history *history,
                 run_at(history, split->earliest), "latest",
                 run_at(history, split->latest), "runs", (json_int_t)history->n,
                 "versions", versions);
-    finding_put(&finding, "{s:s, s:s, s:b, s:s, s:s, s:b}", "$collective",
+    finding_put(&finding, "{s:s, s:s, s:b, s:s, s:s, s:s, s:s, s:b}", "$collective",
                 figure->collective, "$dtype", figure->dtype, "$in_place",
                 (int)figure->in_place, "$where", band_where(figure->band), "$unit",
-                unit_of(figure->band), "$is_spread",
+                unit_of(figure->band), "$earliest",
+                when_at(history, split->earliest, earliest), "$latest",
+                when_at(history, split->latest, latest), "$is_spread",
                 split->earliest < split->latest && json_object_size(versions) > 0);
     put_change(trend, history, split, &finding);
     set_versions(&finding, versions);

@@ -43,11 +43,11 @@
 /* change */
 #define CHANGED                                                                          \
     "{$change:.1%} [{$is_better?}faster|slower] "                                        \
-    "[{$is_last?}in the last run, {$run}|from run {$run} on] "                           \
+    "[{$is_last?}in the last run, on {$when}|from {$when} on] "                          \
     "({$collective} {$dtype}[{$in_place?} in place] {$where}: {since.level:.4g} "        \
     "{$unit} over {since.runs} run{since.runs:/s}, before {before.level:.4g} over "      \
     "{before.runs})"                                                                     \
-    "[{$is_spread?}; the change began with one of the runs {earliest} to {latest}]"      \
+    "[{$is_spread?}; the change began between {$earliest} and {$latest}]"                \
     "[; with {$versions}]"
 
 /* ---- The table ---- */

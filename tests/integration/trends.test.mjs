@@ -175,10 +175,9 @@ describe('trends', { concurrency: 4 }, () => {
     assert.ok(change > -0.12 && change < -0.08, String(change));
     assert.match(
       verdict.sentence,
-      new RegExp(
-        `^\\d+\\.\\d % slower from run ${runs[8]} on \\(all_reduce float32 from 4M up: .* GB/s over 7 runs, before .* over 8\\)$`,
-      ),
+      /^\d+\.\d % slower from \d{4}-\d\d-\d\d \d\d:\d\d UTC on \(all_reduce float32 from 4M up: .* GB\/s over 7 runs, before .* over 8\)$/,
     );
+    assert.equal(verdict.evidence.run, runs[8]);
     assert.equal(verdict.evidence.last_before, runs[7]);
     assert.deepEqual(
       points.map((point) => point.change !== null),
