@@ -248,6 +248,8 @@ test('lists use the width, nothing is clipped, and nothing jumps while a page lo
       ['/nodes', 'table.nodes tbody tr'],
       ['/watches', '.night-strip'],
       ['/runs/run-3', '.plot-area'],
+      ['/nodes/gpu-3', 'dl'],
+      ['/new', 'form'],
     ]) {
       await open(path);
       await page.locator(ready).first().waitFor();
@@ -259,7 +261,7 @@ test('lists use the width, nothing is clipped, and nothing jumps while a page lo
         ),
       }));
       /* Web Vitals call less than 0.1 good. */
-      assert.ok(found.shifted < 0.1, `${path} at ${width}: ${found.shifted}`);
+      assert.ok(found.shifted <= 0.05, `${path} at ${width}: ${found.shifted}`);
       assert.ok(width === 400 || !found.clipped, `${path} is clipped at ${width}`);
     }
   }
