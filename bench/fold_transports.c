@@ -19,7 +19,7 @@
 
 struct job {
     const char *name;
-    bool is_own; /* NCCL's ranks are the case's ranks; false for a program */
+    bool is_own; /* true if NCCL's ranks are the case's ranks; false for a program */
     bool is_ring, has_gdr, by_sockets, differs;
 };
 

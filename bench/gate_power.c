@@ -9,7 +9,7 @@
 
 #include "tests/unit/gate_trial.h"
 
-/* Standard deviation of the median of five cases with 0.5 % each. */
+/* Standard deviation of the median of five cases that each deviate by 0.5 %. */
 #define WITHIN 0.0027
 
 int main(int argc, char **argv)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* http_floor.c - a lower bound for the cost of an HTTP server: one thread, epoll, one
- * recv and one send per request, always with the same answer
+/* http_floor.c - measures a lower bound for the cost of an HTTP server
+ *
+ * The server has one thread and uses epoll. It makes one recv and one send per request,
+ * and always sends the same answer.
  *
  * usage: http_floor [BYTES]. The body of each answer has BYTES bytes (default: 3). The
  * program prints "listening on URL", as ringbench-server does, and serves until it is

@@ -28,7 +28,7 @@ static const double drifts[] = {0.001, 0.002};
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static size_t n_series;
-static double margin; /* as a logarithm */
+static double margin; /* stored as a logarithm */
 static struct noise noise;
 
 /* ---- Lasting changes ---- */
@@ -136,7 +136,7 @@ static void print_false_trends(double least)
     }
 }
 
-/* False reports per year if trends are checked every night. */
+/* Print the false reports per year if trends are checked every night. */
 static void print_nightly_trends(void)
 {
     static double levels[YEAR];
@@ -170,7 +170,7 @@ static void print_nightly_trends(void)
     }
 }
 
-/* Only the last `nights` are slower. */
+/* Print how often a slowdown of only the last `nights` nights is found. */
 static void print_found_trends(void)
 {
     static const struct {

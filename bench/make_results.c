@@ -20,7 +20,8 @@
 #define ENVIRONMENTS 5
 #define SERIES 10
 #define RANKS 8
-#define LOG_BYTES 18000 /* of an entry: an agent sends what one read returns */
+/* size of a log entry: an agent sends the bytes that one read returns */
+#define LOG_BYTES 18000
 
 static const char *const collectives[SERIES / 2] = {
     "all_reduce", "all_gather", "broadcast", "reduce_scatter", "alltoall"};

@@ -30,7 +30,7 @@ struct client {
     int fd;
     unsigned char in[BUFFER];
     size_t held;
-    struct text *awaited; /* keys of a parked WAIT */
+    struct text *awaited; /* keys that a waiting client's WAIT names */
     uint64_t n_awaited;
 };
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tcpstore_floor.c - a lower bound for the cost of a store: one thread, epoll, one
- * recv and one send per "get" of tcpstore_load, always with the same answer
+/* tcpstore_floor.c - measures a lower bound for the cost of a store
+ *
+ * The server has one thread and uses epoll. It makes one recv and one send per "get" of
+ * tcpstore_load, and always sends the same answer.
  *
  * usage: tcpstore_floor. Prints its port and serves until it is killed. */
 #include <netinet/tcp.h>

@@ -65,12 +65,14 @@ struct load {
     struct sockaddr_in address;
     struct step steps[STEPS_MAX];
     int n_steps;
-    int counter_step;      /* join: the ADD whose reply shows who is last; else -1 */
-    struct buf last_words; /* join: first sent by the last client */
+    /* join: the step with the ADD whose reply shows which client is last; else -1 */
+    int counter_step;
+    /* join: the SET that only the last client sends, after its ADD */
+    struct buf last_words;
     int ops_per_round;
     int epoll;
     struct conn *conns;
-    uint32_t *histogram; /* [microseconds] */
+    uint32_t *histogram; /* number of replies per latency in microseconds */
     uint64_t rounds;
     long done;
     char reply[65536];
@@ -130,7 +132,7 @@ static int build_ops(struct load *load)
     return load->n_steps ? 1 : -1;
 }
 
-/* Each round has its own keys. */
+/* Use new keys in each round. */
 static void build_join(struct load *load, int round)
 {
     char counter[32], key[32];
@@ -313,7 +315,7 @@ static void measure_ops(struct load *load)
            (long long)quantile_us(load, 0.5), (long long)quantile_us(load, 0.99));
 }
 
-/* Returns the time from the first connect to the last value. */
+/* Return the time from the first connect to the last value. */
 static double join_once(struct load *load, int round)
 {
     int64_t start_ns;

@@ -13,11 +13,11 @@
 #define WORKER_GROUP_MAX 256
 
 struct worker_source {
-    pid_t pid; /* 0: has ended */
-    int fd;    /* -1: closed at its end */
+    pid_t pid; /* 0: the worker has ended */
+    int fd;    /* descriptor of the worker's events; -1: closed at its end */
     char *line;
     size_t len;
-    int status; /* of waitpid, after the end */
+    int status; /* status from waitpid(), set after the worker's end */
 };
 
 struct worker_group {
@@ -34,7 +34,7 @@ typedef void worker_line_fn(void *arg, int rank, const char *line, size_t len);
 int worker_group_start(struct worker_group *group, const char *program,
                        const char *case_path, int n, int per_host);
 
-/* The same in steps: open the store once, then add each worker. */
+/* Like worker_group_start(), but in steps: open the store once, then add each worker. */
 int worker_group_open(struct worker_group *group, int n);
 int worker_group_add(struct worker_group *group, const char *program,
                      const char *case_path, int rank, int per_host);

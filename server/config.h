@@ -32,8 +32,8 @@ struct config {
     enum log_level level;
 };
 
-/* Parse and check the options. Returns 0, 1 after answering --help or --version, or -1.
- * Release *config (zeroed by the caller) in every case. */
+/* Parse and check the options. Return 0, 1 after answering --help or --version, or -1
+ * with err. The caller zeroes *config before the call, and releases it in every case. */
 int config_load(struct config *config, int argc, char **argv, struct error *err);
 void config_release(struct config *config);
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* live.mjs [SECONDS] - what a run's page costs while the run goes on: 500 nodes in the last
- * of 100 repeats, and 32 nodes with 8 ranks each. Frames, long tasks, layout shift and heap,
- * with the load of the machine, on each tab. Prints a table.
- * live.mjs --heap MINUTES - the page of the first of them left open so long: the heap beside
- * the rows, while they come for half of the time and once the last is there. Tabs take turns,
- * and the list is visited. */
+/* live.mjs - measures the cost of a run's page while the run is in progress
+ *
+ * usage: live.mjs [SECONDS]. Shows two runs: 500 nodes in the last of 100 repeats, and 32 nodes with 8 ranks
+ * each. Prints a table of frames, long tasks, layout shift, heap and the machine's load for each tab.
+ *
+ * usage: live.mjs --heap MINUTES. Keeps the page of the first run open for MINUTES and prints the heap beside
+ * the number of rows. Rows arrive during the first half of the time. The tabs are shown in turn, and the list
+ * of runs is visited. */
 import { loadavg } from 'node:os';
 import { openBrowser, whyNoBrowser } from '../../tests/web/lib/browser.mjs';
 import { FakeServer } from '../../tests/web/lib/fake_server.mjs';
@@ -17,11 +19,11 @@ const RUNS = {
   '500 nodes x 1': { nodes: 500, ranks: 1, repeats: 100, sizes: sizesUpTo(8, 128 << 20) },
   '32 nodes x 8': { nodes: 32, ranks: 8, repeats: 40, sizes: sizesUpTo(8, 128 << 20) },
 };
-/* Cases that pass in a second. */
+/* Cases that complete per second. */
 const PACE = 0.5;
 const TABS = ['table', 'ranks', 'cases'];
 
-/* In the page: everything that is to be added up. */
+/* Runs in the page: records everything that is summed up later. */
 function watch() {
   const seen = { frames: [], long: 0, longest: 0, shift: 0, began: performance.now() };
   Object.assign(window, { seen });
@@ -55,7 +57,7 @@ async function heapOf(page) {
 
 async function measure(page, server, id, tab, perTick) {
   await page.goto(`${server.url}/runs/${id}?tab=${tab}`);
-  /* What was before is not measured. */
+  /* Do not measure what happened before this point. */
   const rows = server.runs.get(id).events.filter(({ type }) => type === 'result').length;
   await page.getByText(`${rows} of `).waitFor();
   await page.waitForTimeout(2000);
@@ -121,7 +123,7 @@ async function watchHeap() {
   await server.start();
   const run = sampleRun({ ...RUNS['500 nodes x 1'], id: 'live' });
   const { length } = run.events;
-  /* The last event, the run's end, never comes. */
+  /* The last event, the end of the run, is never sent. */
   server.add(run, Math.floor(length / 100));
   const perStep = Math.ceil(length / (STEPS / 2));
   await page.goto(`${server.url}/runs/live`);

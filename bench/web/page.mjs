@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* page.mjs - the figures of the web UI: its size, the first view, a redraw of 48
- * lines, and how long a run of many events takes to open. Prints a table. */
+/* page.mjs - measures the web UI and prints a table: its size, the first view, a redraw of 48 lines, and the
+ * time to open a run with many events */
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { quick, startFleet, startServer } from '../../tests/integration/lib/cluster.mjs';
@@ -30,8 +30,8 @@ async function timeOpen(page, url, ready) {
   return middle(times);
 }
 
-/* Until a run shows its rows, with an empty cache and a full one;
- * `latency`: ms that each request takes longer. */
+/* Measure the time until a run shows its rows, with an empty cache and with a full one. `latency`: additional
+ * ms per request. */
 async function firstData(page, url, latency) {
   const network = await page.context().newCDPSession(page);
   const times = { cold: [], warm: [] };
@@ -56,7 +56,8 @@ async function firstData(page, url, latency) {
   return `${middle(times.cold).toFixed(0)} / ${middle(times.warm).toFixed(0)} ms`;
 }
 
-/* A simulated run of `sizes` and `repeats`, which has ended; what it measures takes no time. */
+/* Create a simulated run with `sizes` and `repeats`, and wait until it has ended. Its simulated calls take no
+ * real time. */
 async function simulated(server, spec) {
   const { id } = await server.run({
     backend: 'sim',
@@ -90,7 +91,7 @@ const MANY = {
   repeats: 3,
 };
 
-/* 48 lines of 28 sizes in two charts: a step of the cross-hair, and a whole redraw. */
+/* Measure two charts with 48 lines of 28 sizes: one step of the cross-hair, and a full redraw. */
 async function plots(page, url, report) {
   await page.goto(url);
   await page.locator('.plot-area').first().waitFor();

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pictures.mjs DIR [PART...] - each view as it looks, at 400 and 1600 px, light and dark:
- * a healthy run, a noisy one, failed ones, comparisons with a difference and without,
- * trends with a change, a search for the slow node, 500 nodes and 10,000 runs. Real
- * servers and agents; what is measured is simulated. Files NAME-WIDTH-SCHEME.png, those
- * whose name begins with a PART alone if there is one. */
+/* pictures.mjs - takes screenshots of all views
+ *
+ * usage: pictures.mjs DIR [PART...]. Takes each view at 400 and 1600 px, light and dark. The views show a
+ * healthy run, a noisy run, failed runs, comparisons with and without a difference, trends with a change, a
+ * search for the slow node, 500 nodes and 10,000 runs. Servers and agents are real, but the measurements are
+ * simulated. Files are named NAME-WIDTH-SCHEME.png. With PARTs, only files whose names begin with a PART are
+ * written. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -46,7 +48,7 @@ async function startFleet(server, nodes, args) {
   return fleet;
 }
 
-/* [name, address] of what there is to see. */
+/* Returns [name, address] of each view. */
 async function smallCluster() {
   const server = await startServer(t, faulty.server);
   await startAgents(t, server, 4, faulty.agent);
@@ -59,7 +61,7 @@ async function smallCluster() {
   const hang = await ended(sim('hang', { stall_s: 5, fault: { kind: 'hang', rank: 2, row: 4 } }));
   const slower = await ended(sim('slower links', { repeats: 5 }, { SIM_RING_GBS: '40', SIM_SEED: '8' }));
   const again = await ended(sim('healthy again', { repeats: 5 }, { SIM_SEED: '9' }));
-  /* Nothing that they ask for changes, but the links of a node do. */
+  /* The nightly runs have equal specs, but node sim-1 becomes slower. */
   for (const fault of ['sim-1:0.99', 'sim-1:0.88']) {
     const fleet = await startFleet(server, 4, ['--slow', fault]);
     for (let i = 0; i < 10; i += 1) {
@@ -119,7 +121,7 @@ async function take(page, name, url) {
     for (const width of WIDTHS) {
       await page.setViewportSize({ width, height: 900 });
       await page.goto(url);
-      /* Drawn once the last of it has come. */
+      /* The page is drawn only after its last part has arrived. */
       await page.waitForLoadState('load');
       await page.waitForTimeout(1500);
       const height = await page.evaluate(() => document.documentElement.scrollHeight);

@@ -20,8 +20,8 @@ void buf_init(struct buf *buf, size_t max);
 /* Free the content. The buffer is then empty and can be used again. */
 void buf_release(struct buf *buf);
 
-/* Append data. Return -1 without a change if the buffer would exceed `max` or memory is
- * out. */
+/* Append data. Return -1 and leave the buffer unchanged if it would exceed `max` or
+ * memory has run out. */
 int buf_append(struct buf *buf, const void *data, size_t len);
 int buf_append_str(struct buf *buf, const char *text);
 int buf_printf(struct buf *buf, const char *format, ...)
@@ -33,8 +33,8 @@ void buf_consume(struct buf *buf, size_t n);
 /* Drop the content but keep the memory. */
 void buf_clear(struct buf *buf);
 
-/* Give the content to the caller, who frees it, and empty the buffer. Return "" for an
- * empty buffer, and NULL only if memory is out. len may be NULL. */
+/* Transfer ownership of the content to the caller, and empty the buffer. Return "" for an
+ * empty buffer, and NULL only if memory has run out. len may be NULL. */
 char *buf_detach(struct buf *buf, size_t *len);
 
 #endif

@@ -38,7 +38,8 @@ json_t *clean_text_shown(json_t *value, bool keeps_lines);
 #define CLEAN_TEXT_FAULT_MAX 12
 
 /* Return true if the text must not be part of a name. `fault` then identifies the
- * rejected character: "U+202E", or "byte FF" if it is not UTF-8. */
+ * rejected character, such as "U+202E". A byte that is not valid UTF-8 is identified as
+ * "byte FF". */
 bool clean_text_fault(const char *text, char fault[CLEAN_TEXT_FAULT_MAX]);
 
 #endif

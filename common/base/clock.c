@@ -44,7 +44,7 @@ const char *clock_format_ms(int64_t wall_ms, char text[CLOCK_TEXT_MAX])
     struct tm parts;
     size_t n;
 
-    /* Clamp times from elsewhere: RFC 3339 allows the years 0000 to 9999, and this
+    /* Clamp times that another program supplied: RFC 3339 ends at the year 9999, and this
      * function starts at 1970. */
     if (wall_ms < 0)
         wall_ms = 0;

@@ -9,13 +9,13 @@
 
 #define CLOCK_TEXT_MAX 32
 
-/* Return milliseconds since 1970-01-01T00:00:00Z. */
+/* Return the wall time in milliseconds since 1970-01-01T00:00:00Z. */
 int64_t clock_wall_ms(void);
 
 /* Return nanoseconds of CLOCK_MONOTONIC. */
 int64_t clock_monotonic_ns(void);
 
-/* One moment, as read from both clocks. */
+/* The same moment on both clocks. */
 struct clock_time {
     int64_t wall_ms, monotonic_ns;
 };
@@ -29,8 +29,8 @@ struct clock {
 /* Read the clock; NULL reads the system's clocks. */
 struct clock_time clock_read(const struct clock *clock);
 
-/* Format RFC 3339 in UTC with milliseconds, "2026-01-31T23:59:59.123Z"; return text. The
- * time is clamped to the years 1970 to 9999. */
+/* Format a time as RFC 3339 in UTC with milliseconds, such as "2026-01-31T23:59:59.123Z",
+ * and return `text`. The time is clamped to the years 1970 to 9999. */
 const char *clock_format_ms(int64_t wall_ms, char text[CLOCK_TEXT_MAX]);
 
 /* Parse the format of clock_format_ms(). Return 0 for NULL or an invalid time. */

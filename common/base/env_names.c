@@ -6,11 +6,12 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The names in env_names/NAME.txt as a string NAME, without their library's prefix, in
- * strcmp order and separated by single spaces. Each name was checked in the sources of
- * the versions that the files state. Add a name only if the library does not use it to
- * open a file, load or run code, listen, connect, handle a signal or read further
- * settings. Other names belong to the rules in env_policy.c. */
+/* This header defines a string NAME for each file env_names/NAME.txt. The string lists
+ * the file's variables without their library's prefix, in strcmp order and separated by
+ * single spaces. Each variable was checked in the sources of the versions that the file
+ * states. Add a variable only if the library does not use it to open a file, load or run
+ * code, listen, connect, handle a signal or read further settings. Other variables belong
+ * to the rules in env_policy.c. */
 #include "env_names_data.h"
 
 static const struct env_library libraries[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* env_names.h - lists the libraries' environment variables that are known to be harmless:
- * each only selects, sizes or times something */
+/* env_names.h - lists the libraries' environment variables that are known to be harmless,
+ * because each only selects, sizes or times something */
 #ifndef RINGBENCH_COMMON_BASE_ENV_NAMES_H
 #define RINGBENCH_COMMON_BASE_ENV_NAMES_H
 
@@ -11,9 +11,9 @@ struct env_library {
     const char *prefix;
     const char *harmless; /* harmless names without the prefix; NULL: all names with the
                              prefix are harmless */
-    /* UCX's transports; the names of their settings consist of two parts */
+    /* UCX's transports; the names of their settings are TRANSPORT_SETTING */
     const char *parts;
-    const char *settings; /* settings that are harmless for each of the parts */
+    const char *settings; /* settings that are harmless for each of these transports */
     bool is_complete; /* true if a run may set no other variables with this prefix, even
                          with consent */
 };

@@ -94,7 +94,7 @@ static const struct rule {
     {"GLOO_DEVICE_TRANSPORT_TCP_TLS_*", reads_file},
 };
 
-/* Return the reason for which the variable needs consent, or NULL if no rule matches. */
+/* Return why the variable needs consent, or NULL if no rule matches. */
 static const char *find_rule(const char *name)
 {
     for (size_t i = 0; i < sizeof(held_back) / sizeof(held_back[0]); i++)

@@ -30,7 +30,7 @@ struct error {
 int error_set(struct error *err, enum error_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Like error_set(), and append ": " and the text of the errno value `errnum`. */
+/* As error_set(), but append ": " and the text of the errno value `errnum`. */
 int error_set_errno(struct error *err, enum error_code code, int errnum,
                     const char *format, ...) __attribute__((format(printf, 4, 5)));
 
@@ -39,8 +39,8 @@ int error_prefix(struct error *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 #ifdef __clang_analyzer__
-/* The analyzer sees one file at a time, so without these macros it would assume that the
- * functions can return 0. */
+/* The static analyzer sees one file at a time, so without these macros it would assume
+ * that the functions can return 0. */
 #define error_set(...) (error_set(__VA_ARGS__), -1)
 #define error_set_errno(...) (error_set_errno(__VA_ARGS__), -1)
 #define error_prefix(...) (error_prefix(__VA_ARGS__), -1)

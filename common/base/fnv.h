@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fnv.h - computes the 64-bit FNV-1a hash (draft-eastlake-fnv). Only for data that no
- * attacker chooses. */
+/* fnv.h - computes the 64-bit FNV-1a hash (draft-eastlake-fnv). Use it only for data that
+ * an attacker cannot choose. */
 #ifndef RINGBENCH_COMMON_FNV_H
 #define RINGBENCH_COMMON_FNV_H
 
@@ -9,7 +9,7 @@
 
 #define FNV1A_BEGIN UINT64_C(0xcbf29ce484222325)
 
-/* Continue `hash` with these bytes and return the new hash. */
+/* Continue `hash` with `len` bytes of `data`, and return the new hash. */
 static inline uint64_t fnv1a(uint64_t hash, const void *data, size_t len)
 {
     const unsigned char *bytes = data;

@@ -8,8 +8,8 @@
 
 #define HISTOGRAM_BOUNDS 8
 
-/* Upper bounds of the buckets in seconds, ascending. One set suits operations of
- * milliseconds, the other waits of users. */
+/* Upper bounds of the buckets in seconds, ascending. histogram_quick suits operations
+ * that take milliseconds, and histogram_slow suits waits that users notice. */
 typedef const double histogram_bounds[HISTOGRAM_BOUNDS];
 static histogram_bounds histogram_quick = {0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 10};
 static histogram_bounds histogram_slow = {1, 10, 60, 300, 1800, 7200, 28800, 86400};

@@ -12,8 +12,8 @@
 
 static void fill_random(void *out, size_t len)
 {
-    /* getrandom() always returns the whole of up to 256 bytes once the pool is ready.
-     * Without randomness, IDs would collide, so the program must not continue. */
+    /* Once the entropy pool is ready, getrandom() always fills a request of up to 256
+     * bytes. Without randomness, IDs would collide, so the program must not continue. */
     if (getrandom(out, len, 0) != (ssize_t)len)
         abort();
 }

@@ -13,7 +13,7 @@ void median_release(struct median *median)
     *median = (struct median){0};
 }
 
-/* Return the index of the first greater value. */
+/* Return the index of the first value that is greater than `value`. */
 static size_t place_of(const struct median *median, double value)
 {
     size_t low = 0, high = median->n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* memory.c - allocates memory, and ends the program when memory is out */
+/* memory.c - allocates memory, and ends the program if memory runs out */
 #include "common/base/memory.h"
 
 #include <stdlib.h>

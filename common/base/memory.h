@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* memory.h - allocates memory, and ends the program when memory is out */
+/* memory.h - allocates memory, and ends the program if memory runs out */
 #ifndef RINGBENCH_COMMON_BASE_MEMORY_H
 #define RINGBENCH_COMMON_BASE_MEMORY_H
 
@@ -9,10 +9,11 @@
  * resumes from the state on disk, which is safer than an incomplete answer. */
 _Noreturn void memory_out(const char *what);
 
-/* calloc() that does not fail; `what` as for memory_out(). */
+/* Allocate zeroed memory as calloc() does, without failing; see memory_out() for `what`.
+ */
 void *memory_zeroed(size_t count, size_t size, const char *what);
 
-/* strdup() that does not fail; NULL for NULL. */
+/* Copy a text as strdup() does, without failing. Return NULL for NULL. */
 char *memory_text(const char *text, const char *what);
 
 /* Resize to n items as realloc() does, without failing. */

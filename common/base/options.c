@@ -14,7 +14,8 @@
 struct context {
     const struct option *table;
     char *config;
-    int *level; /* one for each option: the source that set it, see set_option() */
+    /* for each option, the rank of the source that set it; see set_option() */
+    int *level;
 };
 
 static const struct option *find(const struct option *table, const char *name, size_t len)

@@ -11,14 +11,15 @@
 /* Sort in ascending order; no value may be NaN. */
 void order_stat_sort(double *values, size_t n);
 
-/* Return the nearest-rank quantile: the value that a share (0 to 1) of the n >= 1
- * ascending values does not exceed. */
+/* Return the nearest-rank quantile: the least value that at least a fraction `share` (0
+ * to 1) of the values does not exceed. The n >= 1 values are in ascending order. */
 double order_stat_quantile(const double *sorted, size_t n, double share);
 
 /* Return the greatest k for which the k-th least and k-th greatest of n independent
  * values enclose the distribution's median with probability `level` (0 to 1) or more.
  * Each value is above or below the median like a coin flip, so both tails are binomial
- * (David and Nagaraja, Order Statistics, section 7.1). 0: n is too small. O(n). */
+ * (David and Nagaraja, Order Statistics, section 7.1). Return 0 if n is too small. The
+ * time is O(n). */
 size_t order_stat_rank(size_t n, double level);
 
 /* Return the coverage of the interval between the k-th least and k-th greatest value: 1 -

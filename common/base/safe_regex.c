@@ -22,8 +22,8 @@ struct effort {
 };
 
 /* Count steps, because PCRE2's own match limit restarts at each start position in the
- * text. PCRE2 calls this function before each pattern item. Each call counts as a step,
- * and so does each BYTES_A_STEP bytes that the previous item consumed. */
+ * text. PCRE2 calls this function before each pattern item. Each call counts as one step,
+ * plus one step per BYTES_A_STEP bytes that the previous item consumed. */
 static int on_item(pcre2_callout_block *block, void *arg)
 {
     struct effort *effort = arg;

@@ -9,8 +9,9 @@
 
 #include "common/base/error.h"
 
-#define SAFE_REGEX_MAX 256         /* limit of a pattern's length, bytes */
-#define SAFE_REGEX_STEPS_MAX 50000 /* limit for each match; takes some milliseconds */
+#define SAFE_REGEX_MAX 256 /* maximum length of a pattern in bytes */
+/* maximum number of steps per match, which take some milliseconds */
+#define SAFE_REGEX_STEPS_MAX 50000
 
 struct safe_regex;
 

@@ -11,8 +11,8 @@
 #define THIS_MACHINE_CPUS_SIZE CPU_ALLOC_SIZE(THIS_MACHINE_CPUS_MAX)
 
 /* Return the CPUs that this thread may use, or NULL if unknown; free the set with
- * CPU_FREE. A plain cpu_set_t ends at 1,024 CPUs, and the kernel rejects a set that is
- * smaller than its own. */
+ * CPU_FREE. The set is allocated, because a plain cpu_set_t ends at 1,024 CPUs, and the
+ * kernel rejects a set that is smaller than its own. */
 cpu_set_t *this_machine_cpus(void);
 
 /* Return the number of CPUs that this thread may use; 0: unknown. */

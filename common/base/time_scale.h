@@ -5,11 +5,11 @@
  * The builds for tests multiply such times by CMake's RINGBENCH_TIME_SCALE, e.g. 0.25.
  * All other builds use the full times. Messages and documents always state the full time.
  *
- * Scale only a time whose end is expected: a period, a backoff, or a limit that a silent
- * or stuck process is expected to reach. Do not scale a deadline for something that
- * normally happens, such as a connection or a worker's last message, because a busy
- * machine would miss the deadline. Times above TIME_SCALE_MAX_NS, such as the default
- * lease, count as such deadlines. */
+ * Scale a time only if the program normally waits until its end: a period, a backoff, or
+ * a limit that a silent or stuck process is expected to reach. Do not scale a deadline
+ * for something that normally happens, such as a connection or a worker's last message,
+ * because a busy machine would miss the deadline. Times above TIME_SCALE_MAX_NS, such as
+ * the default lease, count as such deadlines. */
 #ifndef RINGBENCH_COMMON_BASE_TIME_SCALE_H
 #define RINGBENCH_COMMON_BASE_TIME_SCALE_H
 
@@ -31,7 +31,7 @@ static inline int64_t scaled_s_to_ns(int64_t s)
     return scaled_ns(s * INT64_C(1000000000));
 }
 
-/* Scale a time for a timer, which takes unsigned values. */
+/* Scale a time for a libuv timer, which takes unsigned values. */
 static inline uint64_t scaled_ms(uint64_t ms)
 {
 #ifdef RINGBENCH_TIME_SCALE

@@ -15,13 +15,14 @@
  * whole number. */
 int units_parse_size(const char *text, uint64_t *bytes, struct error *err);
 
-/* Format the shortest exact spelling: 65536 -> "64K", 100 -> "100"; return text. */
+/* Format a size in its shortest exact spelling, such as "64K" for 65536 and "100" for
+ * 100. Return `text`. */
 const char *units_format_size(uint64_t bytes, char text[UNITS_TEXT_MAX]);
 
-/* Format a size for prose with one to four digits, such as "1.5 GiB"; return text. */
+/* Format a size for prose with one to four digits, such as "1.5 GiB". Return `text`. */
 const char *units_format_human(uint64_t bytes, char text[UNITS_TEXT_MAX]);
 
-/* Format the shortest text that parses to the same number; return text. */
+/* Format a number as the shortest text that parses to the same number. Return `text`. */
 const char *units_real_text(double value, char text[UNITS_REAL_MAX]);
 
 #endif

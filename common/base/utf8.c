@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* utf8.c - checks UTF-8 (RFC 3629) */
+/* utf8.c - checks whether text is valid UTF-8 (RFC 3629) */
 #include "common/base/utf8.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* utf8.h - checks text that is foreign or was truncated for UTF-8 (RFC 3629) */
+/* utf8.h - checks whether foreign or truncated text is valid UTF-8 (RFC 3629) */
 #ifndef RINGBENCH_COMMON_BASE_UTF8_H
 #define RINGBENCH_COMMON_BASE_UTF8_H
 
@@ -12,8 +12,8 @@ size_t utf8_sequence(const char *data, size_t len);
 /* Return the code point of a valid sequence of n bytes. */
 uint32_t utf8_code(const char *sequence, size_t n);
 
-/* Return the number of bytes to print of a NUL-terminated text with "%.*s": at most
- * `most`, without splitting a sequence. */
+/* Return how many bytes of a NUL-terminated text to print with "%.*s": at most `most`,
+ * without splitting a UTF-8 sequence. */
 int utf8_fit(const char *text, int most);
 
 /* Remove an incomplete sequence at the end of a text. */

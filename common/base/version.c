@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* version.c - provides the version of this ringbench */
+/* version.c - provides the version of this ringbench build */
 #include "common/base/version.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* version.h - provides the version of this ringbench */
+/* version.h - provides the version of this ringbench build */
 #ifndef RINGBENCH_COMMON_BASE_VERSION_H
 #define RINGBENCH_COMMON_BASE_VERSION_H
 

@@ -6,7 +6,7 @@
 #include "common/ncclog/ncclog.h"
 
 /* Select the communicator with this pointer and `name` ("": not reported), to which the
- * next lines belong. Return NULL if the limit of communicators is reached or the numbers
+ * next lines belong. Return NULL if there are too many communicators or if the numbers
  * are invalid. */
 struct ncclog_comm *ncclog_turn_to(struct ncclog *log, const char *id, const char *name,
                                    long rank, long n);

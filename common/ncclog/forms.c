@@ -12,7 +12,7 @@
 #include "common/ncclog/comms.h"
 #include "common/ncclog/pattern.h"
 
-/* Store a line's content. about: from the form's table entry. */
+/* Store the content of a log line. `about` comes from the form's table entry. */
 typedef void taker(struct ncclog *log, const struct pieces *pieces, const char *about);
 
 static void take_version(struct ncclog *log, const struct pieces *pieces,
@@ -34,7 +34,7 @@ static void take_bootstrap(struct ncclog *log, const struct pieces *pieces,
                            const char *about)
 {
     size_t first =
-        about ? 1 : 0; /* with `about`, a number in brackets precedes the name */
+        about ? 1 : 0; /* if `about` is set, a number in brackets precedes the name */
 
     piece_copy(&pieces->at[first], log->bootstrap, sizeof(log->bootstrap));
     piece_copy(&pieces->at[first + 1], log->address, sizeof(log->address));
@@ -180,7 +180,8 @@ static void take_setting(struct ncclog *log, const struct pieces *pieces,
     }
 }
 
-/* Add a reason unless the list already contains it. */
+/* Add a line as a reason for NCCL's choice of transports, unless the list already
+ * contains it. */
 static void add_reason(struct ncclog *log, const char *about, const struct piece *line)
 {
     json_t *reason = json_pack("{s:s, s:o}", "about", about, "text", text_of(line));
@@ -196,14 +197,14 @@ static void add_reason(struct ncclog *log, const char *about, const struct piece
         json_decref(reason);
 }
 
-/* Add the whole line as a reason. */
+/* Add the whole line as a reason for NCCL's choice of transports. */
 static void take_reason(struct ncclog *log, const struct pieces *pieces,
                         const char *about)
 {
     add_reason(log, about, &pieces->at[0]);
 }
 
-/* Keep a reported setting as a reason if it determines the transports. */
+/* Add a reported setting as a reason if it determines the transports. */
 static void quote_setting(struct ncclog *log, const struct piece *name, const char *text)
 {
     static const char *const deciding[] = {
@@ -260,7 +261,7 @@ static void take_old_comm(struct ncclog *log, const struct pieces *pieces,
 }
 
 /* Parse the line of a split communicator. It contains no ID, but all its ranks have the
- * same parent, split number and color, which form a name. */
+ * same parent, split number and color, which together serve as its name. */
 static void take_split(struct ncclog *log, const struct pieces *pieces, const char *about)
 {
     const struct piece *at = pieces->at;
@@ -524,8 +525,8 @@ static void take_trace(struct ncclog *log, const struct pieces *pieces, const ch
 #define OLD_COMM "$ rank # nranks # *- Init "
 #define SPLIT "$ rank # nranks # *parent $ splitCount # color # *- Init "
 
-/* The forms of lines; the first matching form wins. Lines of a form without a taker are
- * recognized and ignored. */
+/* The forms of lines; the first matching form wins. If a form has no function `take`, its
+ * lines are recognized and ignored. */
 static const struct {
     const char *pattern;
     taker *take;
@@ -613,7 +614,8 @@ static const struct {
 
 static const struct {
     const char *pattern,
-        *about;       /* about NULL: the warning does not explain the transports */
+        /* if `about` is NULL, the warning does not explain the transports */
+        *about;
     bool is_optional; /* true if NCCL continues without the feature */
 } warnings[] = {
     {"Failed to open libibverbs*", "ib", true},

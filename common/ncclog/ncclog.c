@@ -12,7 +12,7 @@
 #include "common/ncclog/comms.h"
 #include "common/ncclog/forms.h"
 
-#define LINE_MAX_BYTES 1100 /* NCCL cuts its lines at 1024 */
+#define LINE_MAX_BYTES 1100 /* NCCL truncates its lines to 1,024 bytes */
 #define LABEL_MAX 80
 #define RANKS_TEXT_MAX ((size_t)512 * 1024)
 
@@ -61,8 +61,7 @@ static void take_info(struct ncclog *log, const char *text)
                               clean_text_json(text, strnlen(text, NCCLOG_TEXT_MAX)));
 }
 
-/* Return true if init is complete. Without INIT lines, connected rings are the
- * evidence. */
+/* Return true if init is complete. Without INIT lines, connected rings prove it. */
 static bool is_past_init(const struct ncclog *log)
 {
     const struct ncclog_comm *comm = log->n_comms > 0 ? &log->comms[log->now] : NULL;
@@ -96,7 +95,7 @@ static void take_warning(struct ncclog *log, const char *text)
     bool has_it = n == NCCLOG_WARNINGS_MAX;
 
     log->n_lines++;
-    /* At the end of a job it is normal that peers close connections. */
+    /* Peers normally close connections at the end of a job. */
     if (log->n_destroyed > 0 && log->n_destroyed >= log->n_comms &&
         ncclog_is_echo(text)) {
         json_decref(line);
@@ -266,7 +265,8 @@ static void put_count(json_t *out, const char *key, long count)
         json_object_set_new(out, key, json_integer(count));
 }
 
-/* Add a copy of a list or an object unless it is empty. The original may still grow. */
+/* Add a copy of a list or an object unless it is empty. Copy it, because the original may
+ * still grow. */
 static void put_some(json_t *out, const char *key, json_t *some)
 {
     if (json_object_size(some) > 0 || json_array_size(some) > 0)
@@ -306,8 +306,8 @@ static void put_comm(const struct ncclog_comm *comm, json_t *out)
     put_numbers(comm, out);
 }
 
-/* Append a communicator's transports to `transports` or `collnet`. other: index of the
- * communicator in `others`, added to each transport; -1: not added. */
+/* Append a communicator's transports to `transports` or `collnet`. other: the
+ * communicator's index in `others`, which is added to each transport; -1: no index. */
 static void put_ways(const struct ncclog *log, const struct ncclog_comm *comm, long other,
                      json_t *transports, json_t *collnet)
 {

@@ -14,14 +14,16 @@
 #include <stdint.h>
 #include <string.h>
 
-#define NCCLOG_WAYS_MAX 64 /* limit for each communicator */
+#define NCCLOG_WAYS_MAX 64 /* maximum number of transports per communicator */
 #define NCCLOG_COMMS_MAX 64
 #define NCCLOG_COMM_MAX 56 /* size of a communicator's name */
 #define NCCLOG_NAME_MAX 64
 #define NCCLOG_RANKS_MAX 65536
-#define NCCLOG_LIST_MAX 128   /* limit for devices, settings and reasons each */
-#define NCCLOG_UNREAD_MAX 8   /* limit of stored lines that match no form */
-#define NCCLOG_WARNINGS_MAX 4 /* limit of stored warnings, before and after init each */
+/* maximum length of each list: devices, settings and reasons */
+#define NCCLOG_LIST_MAX 128
+#define NCCLOG_UNREAD_MAX 8 /* maximum number of stored lines that match no form */
+/* maximum number of warnings stored before init is complete, and again afterwards */
+#define NCCLOG_WARNINGS_MAX 4
 #define NCCLOG_TEXT_MAX 400
 
 /* A bit set of ranks; grows with the largest rank. */
@@ -51,7 +53,8 @@ struct ncclog_comm {
     long ring_gdr;     /* -1: not reported */
     double init_s;     /* duration of init, seconds; negative: not reported */
     bool has_ended;    /* true once init is complete */
-    bool has_failed;   /* true if NCCL traced an error in it before init was complete */
+    /* true if NCCL traced an error in the communicator before init was complete */
+    bool has_failed;
     struct ncclog_way *ways;
     size_t n_ways;
 };
@@ -107,8 +110,8 @@ void ncclog_release(struct ncclog *log);
  * with a NUL. Return its kind. */
 enum ncclog_line ncclog_line(struct ncclog *log, const char *line, size_t len);
 
-/* Return the most informative communicator, or NULL. Known transports count first, then
- * several nodes, then the number of ranks, then the order. */
+/* Return the most informative communicator, or NULL. Prefer known transports, then
+ * several nodes, then more ranks, then the earlier communicator. */
 const struct ncclog_comm *ncclog_main(const struct ncclog *log);
 
 /* Return true if a warning is only a consequence of an earlier failure, in this process
@@ -119,8 +122,8 @@ bool ncclog_is_echo(const char *warning);
 bool ncclog_is_optional(const char *warning);
 
 /* Return the warning that is the most likely cause (warnings: strings in order of
- * arrival). The first warning that is neither a consequence nor optional wins, then the
- * first that is no consequence, then the first. NULL if there are no warnings. */
+ * arrival). Prefer the first warning that is neither a consequence nor optional, then the
+ * first that is not a consequence, then the first. Return NULL if there are none. */
 const char *ncclog_cause(const json_t *warnings);
 
 /* Return the warning that explains why the process failed, or NULL. Call this for failed
@@ -129,7 +132,8 @@ const char *ncclog_cause(const json_t *warnings);
 const char *ncclog_failure(const struct ncclog *log);
 
 /* Return the `log` object of an `nccl` event (docs/development/agent-protocol.md) with
- * the reported members, or NULL if nothing was reported. A new reference. */
+ * the reported members, or NULL if nothing was reported. The result is a new reference.
+ */
 json_t *ncclog_json(const struct ncclog *log);
 
 #endif

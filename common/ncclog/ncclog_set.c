@@ -116,7 +116,7 @@ size_t ncclog_plain(const char *line, size_t len, char *out, size_t size)
     return n;
 }
 
-/* Count a process beyond the limit. */
+/* Record a process beyond the limit. */
 static void leave_out(struct ncclog_set *set, const char *key)
 {
     if (!set->left_out)

@@ -45,7 +45,7 @@ enum ncclog_line ncclog_set_line(struct ncclog_set *set, const char *line, size_
 long ncclog_set_links(const struct ncclog_set *set);
 
 /* Return the JSON object of ncclog_json() for process i, with `host` and `pid`; NULL if
- * it would be empty. A new reference. */
+ * it would be empty. The result is a new reference. */
 json_t *ncclog_set_json(const struct ncclog_set *set, size_t i);
 
 /* Return the first result of ncclog_failure() that is not only a consequence. If there is

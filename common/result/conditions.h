@@ -45,8 +45,8 @@ json_t *conditions_json(const double values[CONDITION_COUNT]);
 /* Read the values from a received object. Missing values become NAN. */
 void conditions_read(const json_t *object, double values[CONDITION_COUNT]);
 
-/* Return a new array with a sentence, without the node as its subject, for each value
- * above its limit. The array is usually empty. */
+/* Return a new array with one sentence for each value above its limit. The sentences omit
+ * their subject, the node. The array is usually empty. */
 json_t *conditions_notes(const double values[CONDITION_COUNT]);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* headline.h - computes the single figure that represents a run: the median bus bandwidth
  * at the largest size of the run's first series, over all repeats and cycles. The first
- * series is the lowest in the first combination of variables with measurements. Unlike
- * the maximum, the median does not grow with the number of repeats. A run without
- * collectives uses a metric's median. */
+ * series has the lowest number in the first combination of variables that was measured.
+ * Unlike the maximum, the median does not grow with the number of repeats. The headline
+ * of a run without collectives is the median of a metric. */
 #ifndef RINGBENCH_COMMON_RESULT_HEADLINE_H
 #define RINGBENCH_COMMON_RESULT_HEADLINE_H
 
@@ -33,12 +33,12 @@ void headline_add(struct headline *headline, const json_t *about, int64_t size,
 
 /* Return {"collective","size","busbw_gbs","rows","text","interval"}, or null before the
  * first measurement. interval: [low, high] in GB/s; null if unknown; absent if no row
- * comes with an interval. A new reference. */
+ * comes with an interval. The result is a new reference. */
 json_t *headline_json(const struct headline *headline);
 
 /* Return the headline of a run without collectives, {"metric","value","unit","rows",
- * "text"}: the median over all values of a metric, null if there are none. A new
- * reference. */
+ * "text"}: the median over all values of a metric, null if there are none. The result is
+ * a new reference. */
 json_t *headline_of_metric(const char *metric, const char *unit,
                            const struct median *values);
 
@@ -46,12 +46,12 @@ json_t *headline_of_metric(const char *metric, const char *unit,
  * rows have no intervals. */
 double headline_half(const struct headline *headline);
 
-/* Format the interval, such as "44.2 to 47.1" in GB/s, or "unknown". Returns the result;
- * `text` is a buffer for it. */
+/* Format the interval, such as "44.2 to 47.1" in GB/s, in `text` and return it, or return
+ * "unknown". */
 const char *headline_interval(const struct headline *headline,
                               char text[HEADLINE_TEXT_MAX]);
 
-/* Format the headline, such as "46.5 GB/s at 256M"; returns `text`. */
+/* Format the headline, such as "46.5 GB/s at 256M", and return `text`. */
 const char *headline_text(const struct headline *headline, char text[HEADLINE_TEXT_MAX]);
 
 #endif

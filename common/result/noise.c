@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #define KNOWN_FACTOR 10
-#define SAID_PART 10 /* noise in one tenth of the rows is reported */
+#define SAID_PART 10 /* report noise if at least one in this many rows is uncertain */
 
 void noise_add(struct noise *noise, const struct certainty *row, double limit)
 {

@@ -24,19 +24,21 @@ struct noise {
     uint64_t uncertain; /* number of rows whose interval is too wide */
 };
 
-/* Add a row. limit: of half the interval's width, as a fraction of the time. */
+/* Add a row. limit: maximum of half the interval's width, as a fraction of the row's
+ * time. */
 void noise_add(struct noise *noise, const struct certainty *row, double limit);
 
-/* Return true if a run reports its noise beside its headline: if a tenth of its rows is
- * uncertain, or if the headline and at least one row are. half: half the width of the
- * headline's interval, as a fraction. */
+/* Return true if a run reports its noise beside its headline: if at least a tenth of its
+ * rows are uncertain, or if the headline and at least one row are uncertain. half: half
+ * the width of the headline's interval, as a fraction. */
 bool noise_is_said(const struct noise *noise, double half, double limit);
 
 /* Return {"limit","rows","uncertain","sentence"}, or null if no row was judged.
- * "sentence" is present only if noise_is_said() returns true. A new reference. */
+ * "sentence" is present only if noise_is_said() returns true. The result is a new
+ * reference. */
 json_t *noise_json(const struct noise *noise, double half, double limit);
 
-/* Format "12 of 54 rows are less certain than 10 %"; return text. */
+/* Format "12 of 54 rows are less certain than 10 %" and return `text`. */
 const char *noise_sentence(const struct noise *noise, double limit,
                            char text[NOISE_SENTENCE_MAX]);
 

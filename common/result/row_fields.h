@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* row_fields.h - lists the fields of a result: a row of a collective, or a figure of a
  * program. The table defines which results contain a field and where the field appears.
- * CSV columns, the headings of text, the series of a summary, /openapi.json and
+ * CSV columns, headings in text output, the series of a summary, /openapi.json and
  * docs/reference/columns.md are generated from the table or checked against it. */
 #ifndef RINGBENCH_COMMON_RESULT_ROW_FIELDS_H
 #define RINGBENCH_COMMON_RESULT_ROW_FIELDS_H

@@ -28,8 +28,8 @@ static const struct collective_facts kinds[COLLECTIVE_COUNT] = {
         .is_rooted = true, .checks_in_place = true},
     [COLLECTIVE_SENDRECV] = {"sendrecv", SHAPE_FLAT, &whole,
         .reduces = false},
-    /* Its algorithm bandwidth already counts only the bytes that a rank receives from
-     * others. */
+    /* The hypercube's algorithm bandwidth already counts only the bytes that a rank
+     * receives from others. */
     [COLLECTIVE_HYPERCUBE] = {"hypercube", SHAPE_SPREAD, &whole,
         .checks_in_place = true, .needs_power_of_two = true, .counts_received = true},
     [COLLECTIVE_ALLTOALLV] = {"alltoallv", SHAPE_SQUARE, &rounds_once,

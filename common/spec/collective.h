@@ -63,7 +63,7 @@ size_t dtype_size(enum dtype type);
 const char *redop_name(enum redop op);
 int redop_lookup(const char *name);
 
-/* How a collective's buffers relate to the rounded count of a rank. */
+/* The sizes of a collective's buffers, in terms of a rank's rounded element count. */
 enum collective_shape {
     SHAPE_FLAT,   /* all requested elements on both sides, not rounded */
     SHAPE_SPREAD, /* count on the send side, n times count on the receive side */
@@ -108,7 +108,7 @@ struct collective_layout {
     size_t recv_inplace_offset;
 };
 
-/* Lay out `size` bytes for n ranks (n >= 1). For alltoallv, all parts are laid out as
+/* Lay out `size` bytes for n ranks (n >= 1). For alltoallv, all parts are assumed to be
  * equal; traffic_plan_create() adjusts them. */
 void collective_layout(enum collective_kind kind, uint64_t size, enum dtype type, int n,
                        struct collective_layout *layout);

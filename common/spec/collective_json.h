@@ -7,7 +7,7 @@
 #include <jansson.h>
 
 /* Return {"collectives": [...], "dtypes": [...], "redops": [...]} as in
- * docs/reference/api.md, in the order of the enums. A new reference. */
+ * docs/reference/api.md, in the order of the enums. The result is a new reference. */
 json_t *collective_json(void);
 
 #endif

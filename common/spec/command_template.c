@@ -44,7 +44,8 @@ static int append_value(struct buf *out, const char *name, json_t *values,
     return result;
 }
 
-/* Append the template's text or parameter at *at, and move *at past it. */
+/* Append the piece of the template at *at, either text or a parameter's value, and move
+ * *at past it. */
 static int append_piece(struct buf *out, const char **at, json_t *values,
                         const char *config_dir, struct error *err)
 {

@@ -9,8 +9,8 @@
 #include "common/base/error.h"
 #include "common/base/problem.h"
 
-/* One file: its name without ".json", and its content or, if content is NULL, the reason.
- * All members are borrowed. */
+/* One file of the directory. `name` omits ".json"; if `content` is NULL, `err` gives the
+ * reason. All members are borrowed. */
 struct config_file {
     const char *name, *path, *dir;
     json_t *content;
@@ -35,9 +35,9 @@ typedef void config_file_take(void *arg, const struct config_file *file,
 int config_files_load(const char *dir, const char *what, size_t most,
                       config_file_take *take, void *arg, struct error *err);
 
-/* Add a problem if `object` (NULL: the member is absent) is not an object, and for each
- * key that is not in `known`, a list such as "a, b, c". pointer: the object's place in
- * its file. */
+/* Add a problem if `object` is not a JSON object, and for each of its keys that is not in
+ * `known`, a list such as "a, b, c". An absent member (NULL) is valid. pointer: the
+ * object's place in its file. */
 void config_refuse_unknown(json_t *object, const char *pointer, const char *known,
                            struct problems *problems);
 

@@ -25,11 +25,12 @@ struct placed {
 void placed_init(struct placed *placed, json_t *list);
 int placed_add(struct placed *placed, const char *name, int ranks);
 
-/* Parse an entry into *out, except for its list. Return -1 if it is invalid. */
+/* Parse an entry into *out, whose member `list` becomes NULL. Return -1 if the entry is
+ * invalid. */
 int placed_read(const json_t *entry, struct placed *out);
 
 /* placed_count() returns the number of nodes in an entry, and placed_name() writes the
- * name of the i-th. */
+ * name of its i-th node. */
 long placed_count(const struct placed *entry);
 void placed_name(const struct placed *entry, long i, char *out, size_t size);
 

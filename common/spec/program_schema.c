@@ -17,8 +17,8 @@
 
 #define ENUM_MAX 64
 #define DEFAULT_LENGTH_MAX 256
-/* Many programs take an argument with one of these first characters as an option or as a
- * file of arguments. */
+/* Many programs treat an argument that begins with one of these characters as an option
+ * or as a file of arguments. */
 #define LEADING "-@"
 
 bool program_name_is_valid(const char *name)
@@ -206,7 +206,7 @@ static const struct kind {
     void (*declare)(json_t *parameter, const struct place *place);
     void (*check)(const json_t *parameter, const json_t *value,
                   const struct place *place);
-    const char *keys; /* keys besides the common ones, each between blanks */
+    const char *keys; /* keys besides the common ones, separated and enclosed by blanks */
 } kinds[] = {
     {"string", declare_string, check_string, " pattern max_length may_begin_with "},
     {"integer", declare_number, check_number, " min max "},

@@ -11,7 +11,7 @@
 
 #define PROGRAM_PARAMETERS_MAX 32
 #define PROGRAM_NAME_MAX 64
-#define PROGRAM_TEXT_MAX 4096 /* bytes of a string argument */
+#define PROGRAM_TEXT_MAX 4096 /* maximum length of a string argument in bytes */
 
 /* Return true if a name is valid for a program, a parameter or a metric: 1 to
  * PROGRAM_NAME_MAX of a-z, A-Z, 0-9, '_', '-' and '.', beginning with a letter. */

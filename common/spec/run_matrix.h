@@ -11,7 +11,7 @@
 #include "common/spec/run_spec.h"
 
 #define RUN_CASES_MAX 1000
-#define RUN_MATRIX_VALUES_MAX 64 /* limit for each variable */
+#define RUN_MATRIX_VALUES_MAX 64 /* maximum number of values per variable */
 
 /* A matrix key that is not a variable: its values set the run's "nccl_lib". */
 #define RUN_MATRIX_LIBRARY "nccl_lib"
@@ -46,7 +46,7 @@ const char *run_matrix_unread(const struct run_spec *spec, const char *backend, 
 /* Format a case's variables as " (NCCL_ALGO=Ring, NCCL_PROTO unset)", or "". */
 const char *run_matrix_env_text(json_t *env, char *out, size_t size);
 
-/* Format the difference between a case (its document or event) and the run's others: its
+/* Describe how a case (its document or event) differs from the run's other cases: its
  * variables, and " on a, b" if it uses only some of the run's nodes. */
 const char *run_matrix_case_text(const json_t *c, char *out, size_t size);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_spec.c - parses and validates the run spec by a table of its fields and checks
- * between fields */
+/* run_spec.c - parses and validates the run spec with a table of its fields and with
+ * checks across fields */
 #include "common/spec/run_spec.h"
 
 #include <math.h>
@@ -472,8 +472,8 @@ static void check_topology(const struct run_spec *spec, struct problems *problem
     }
 }
 
-/* Parse the fields that have all of the uses. A request to the API must not contain other
- * fields. */
+/* Parse the fields that have all of the uses (enum spec_use). If `uses` is 0, as for a
+ * request to the API, reject unknown fields. */
 static struct run_spec *parse(json_t *body, unsigned uses, struct problems *problems)
 {
     struct run_spec *spec = memory_zeroed(1, sizeof(*spec), "a run's spec");

@@ -32,7 +32,7 @@ enum run_pattern { PATTERN_ALL, PATTERN_PAIRS, PATTERN_SCALING };
 /* The effect of preflight findings on the run's start. */
 enum run_preflight { RUN_PREFLIGHT_WARN, RUN_PREFLIGHT_REQUIRE, RUN_PREFLIGHT_OFF };
 
-/* The request that NCCL dumps the topology that it detects. */
+/* Whether NCCL dumps the topology that it detects. */
 enum run_topology { RUN_TOPOLOGY_OFF, RUN_TOPOLOGY_DUMP };
 
 #define RUN_FILE_MAX 65536
@@ -47,10 +47,10 @@ enum host_transport { HOST_TRANSPORT_AUTO, HOST_TRANSPORT_TCP, HOST_TRANSPORT_UC
 struct host_options {
     json_t *given; /* object: the members as given */
     enum host_transport transport;
-    long sockets; /* for each peer on another host; 0: chosen by the link's speed */
+    long sockets; /* number per peer on another host; 0: chosen from the link's speed */
 };
 
-/* The registration of buffers with NCCL; nccl-tests' -R 0, 1, 2. */
+/* How buffers are registered with NCCL: nccl-tests' -R 0, 1 and 2. */
 enum nccl_registration {
     NCCL_REGISTRATION_NONE,
     NCCL_REGISTRATION_LOCAL,
@@ -64,21 +64,22 @@ struct nccl_options {
     enum nccl_registration registration;
     int cta_policy;          /* value of ncclConfig_t.CTAPolicy; nccl-tests' -x */
     enum nccl_stream stream; /* stream of the calls; nccl-tests' -y */
-    long graph;              /* launches of the calls as a CUDA graph, -G; 0: no graph */
+    /* number of launches of the calls as a CUDA graph, nccl-tests' -G; 0: no graph */
+    long graph;
 };
 
-/* The number of blocks of timed calls in a row. Blocks end once the 95 % interval of
- * their median is within `rel` of the median on either side. */
+/* The number of blocks of timed calls per row. A row ends once the 95 % interval of its
+ * blocks' median is within `rel` of the median on either side. */
 struct run_samples {
     long min, max; /* limits for the number of blocks */
     double rel;
-    double max_s; /* limit for the blocks beyond `min` */
+    double max_s; /* time limit in seconds for the blocks beyond `min` */
 };
 
 #define RUN_SPEC_LAST_MIN 5 /* with fewer runs, their scatter cannot be estimated */
 #define RUN_SPEC_LAST_MAX 32
 
-/* The likeness of comparable runs: the same nodes, or only the same hardware. */
+/* What comparable runs must have in common: the nodes, or only the hardware. */
 enum run_likeness { LIKE_NODES, LIKE_HARDWARE };
 extern const char *const run_likeness_names[]; /* ends with NULL */
 
@@ -104,17 +105,18 @@ struct run_spec {
     double noise_limit; /* limit of a row's uncertainty, see common/result/noise.h */
     long warmup, agg_iters, check, repeats;
     long cycles;   /* repetitions of all rows with the same communicator */
-    long blocking; /* step after each timed call, 0 to 3; nccl-tests' -z */
+    long blocking; /* when to wait or synchronize after calls, 0 to 3; nccl-tests' -z */
     long unalign;  /* elements by which the buffers are shifted */
     bool per_iter; /* also report the time of each iteration, without barriers between
                       them */
     enum run_timing timing;
     enum run_bind bind;
     struct {
-        long count, min, max; /* 0 = unset; count unset = all idle nodes */
-        json_t *names;        /* array of strings, or NULL */
-        char *group;          /* or NULL */
-        json_t *labels;       /* object of strings, or NULL */
+        /* 0: not set; if `count` is not set, the run uses all idle nodes */
+        long count, min, max;
+        json_t *names;  /* array of strings, or NULL */
+        char *group;    /* or NULL */
+        json_t *labels; /* object of strings, or NULL */
         long wait_s;
     } nodes;
     enum run_pattern pattern;
@@ -127,13 +129,15 @@ struct run_spec {
     json_t *matrix;       /* object: arrays of strings and nulls, see run_matrix.h */
     enum run_order order; /* order of the matrix's cases */
     struct {
-        char *name; /* NULL: the run measures collectives; else their fields are unused */
+        /* NULL for a run of collectives; otherwise the collectives' fields are unused */
+        char *name;
         json_t *args; /* object: the arguments as given */
     } program;
     struct split split;     /* several communicators at once */
     struct traffic traffic; /* bytes between ranks, for alltoallv */
-    json_t *devices; /* array of numbers, object of such arrays by node, or NULL: any */
-    char *nccl_lib;  /* path of a libnccl that the nodes list, or NULL */
+    /* array of device numbers, or an object of these arrays by node; NULL: any device */
+    json_t *devices;
+    char *nccl_lib; /* path of a libnccl that the nodes list, or NULL */
     struct nccl_options nccl;
     struct {
         char *name;   /* the server's launcher that gets the nodes, or NULL */
@@ -150,11 +154,12 @@ struct run_spec {
         long last;     /* number of similar runs; 0: the accepted baseline */
         enum run_likeness like;
     } baseline;
-    /* Smaller differences, in percent, do not count as a change, a slow node, link or
-     * rack, or a late rank. */
+    /* Limits in percent. Smaller differences do not count as a change (margin), as a slow
+     * node, link or rack (slow), or as a late rank (late). */
     double margin_percent, slow_percent, late_percent;
-    char *slow_together; /* the figure in which all nodes together are slow, or NULL */
-    json_t *thresholds;  /* object: checks by name, see threshold.h */
+    /* pattern pairs: the figure that is slow when all nodes measure together, or NULL */
+    char *slow_together;
+    json_t *thresholds; /* object: checks by name, see threshold.h */
     long timeout_s, stall_s;
     long join_s; /* 0: use the server's default */
 };
@@ -185,19 +190,20 @@ const char *nccl_registration_name(enum nccl_registration registration);
  * 20 calls, or 100 ms if 20 calls take longer. In `isolated` timing, return one call. */
 double run_spec_block_us(const struct run_spec *spec, double call_us);
 
-/* Return the spec's rows without world_size and n_groups; arrays are borrowed from the
- * spec. */
+/* Return the parameters of the spec's rows, except world_size and n_groups. Their arrays
+ * are borrowed from the spec. */
 struct series_plan run_spec_plan(const struct run_spec *spec);
 
 /* Return the effective spec with every default filled in, which run_spec_parse() accepts
- * unchanged. A new reference. */
+ * unchanged. The result is a new reference. */
 json_t *run_spec_to_json(const struct run_spec *spec);
 
-/* Return the part for a case file, see run_spec_read_case(). A new reference. */
+/* Return a new reference to the part of the spec that a case file contains; see
+ * run_spec_read_case(). */
 json_t *run_spec_case_json(const struct run_spec *spec);
 
 /* Return the members of an effective spec that affect figures and differ from their
- * defaults. A new object. */
+ * defaults. The result is a new object. */
 json_t *run_spec_settings(const json_t *spec);
 
 /* The table of fields, see spec_field.h. */

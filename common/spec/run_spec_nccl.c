@@ -7,7 +7,7 @@
 #include "common/spec/run_spec_parts.h"
 
 #define GRAPH_MAX 1000000
-/* limit of timed iterations in a row, whose times are all in one line */
+/* maximum timed iterations per row, because one line contains all their times */
 #define PER_ITER_MAX 50000
 
 static const char *const registrations[] = {"none", "local", "symmetric", NULL};

@@ -24,7 +24,7 @@ static void expand_factor(struct run_spec *spec, uint64_t min, uint64_t max,
                           uint64_t factor)
 {
     for (uint64_t size = min; size <= max; size *= factor)
-        add_size(spec, size); /* at most 40 doublings, which always fit */
+        add_size(spec, size); /* a range has at most 40 doublings, which always fit */
 }
 
 static void expand_step(struct run_spec *spec, uint64_t min, uint64_t max, uint64_t step,

@@ -21,8 +21,8 @@ enum spec_use {
     SPEC_SETTING = 4,     /* reported with results if it differs from the default */
     SPEC_HIDDEN = 8,      /* for tests: the field is omitted from messages */
     SPEC_REQUIRED = 16,   /* the member is mandatory */
-    /* The comparison of runs that differ in the field; each field of a run spec has one
-     * of these uses: */
+    /* How runs that differ in the field are compared; each field of a run spec has one of
+     * these uses: */
     SPEC_SHAPES =
         32, /* the field affects figures, so the runs are not comparable (likeness.h) */
     SPEC_SHOWN = 64, /* the runs are comparable, and the difference is shown */
@@ -53,12 +53,12 @@ struct spec_fields {
     const char *what; /* "an object such as ...", for messages */
 };
 
-/* A kind of field. */
+/* A kind of field, which determines how a value is parsed, shown and released. */
 struct spec_kind {
-    /* Set the field, or add errors. pointer: of the value. */
+    /* Set the field, or add errors. pointer: the value's JSON pointer. */
     void (*parse)(const struct spec_field *field, json_t *value, struct run_spec *spec,
                   const char *pointer, struct problems *problems);
-    /* Return a value that parse() would accept with the same result; a new reference. */
+    /* Return a new reference to a value that parse() would accept to the same effect. */
     json_t *(*show)(const struct spec_field *field, const struct run_spec *spec);
     /* Return true if the field has a value to show; NULL: always. */
     bool (*is_said)(const struct spec_field *field, const struct run_spec *spec);
@@ -76,13 +76,14 @@ extern const struct spec_kind spec_boolean; /* bool */
 extern const struct spec_kind spec_choice;  /* an enum: the index in `choices` */
 extern const struct spec_kind spec_list;    /* an array of enums, and its length */
 extern const struct spec_kind spec_name;    /* int: the index in `names`; not shown */
-extern const struct spec_kind spec_run_id;  /* ID_RUN_LENGTH + 1 bytes; not shown */
+/* char array of ID_RUN_LENGTH + 1 bytes; not shown */
+extern const struct spec_kind spec_run_id;
 extern const struct spec_kind spec_text;    /* char *, checked by `check` if set */
 extern const struct spec_kind spec_json;    /* json_t * as given, if `check` allows it */
 extern const struct spec_kind spec_members; /* an object with its own table of members */
 
-/* Initializers for the last members of a table entry, by its kind. SPEC_AT is for other
- * kinds. */
+/* Initializers for the last members of a table entry, one for each kind. SPEC_AT is for
+ * all other kinds. */
 #define SPEC_AT(member) .offset = offsetof(struct run_spec, member)
 #define SPEC_INTEGER(member, least, most)                                                \
     .kind = &spec_integer, SPEC_AT(member), .min = (least), .max = (most)
@@ -116,8 +117,8 @@ void spec_fields_read_into(const struct spec_fields *fields, json_t *object, voi
 /* Add a problem for each unknown member. */
 void spec_fields_refuse_others(const struct spec_fields *fields, json_t *object,
                                const char *pointer, struct problems *problems);
-/* Return an object of the fields that have all uses in `with`, none in `without`, and a
- * value to show. A new reference. */
+/* Return an object of the fields that have a value to show, all uses in `with` and no use
+ * in `without`. The result is a new reference. */
 json_t *spec_fields_show(const struct spec_fields *fields, const struct run_spec *spec,
                          unsigned with, unsigned without);
 void spec_fields_release(const struct spec_fields *fields, struct run_spec *spec);

@@ -21,7 +21,8 @@ void spec_parse_integer(const json_t *value, long min, long max, long *out,
                         const char *pointer, struct problems *problems);
 void spec_parse_string(const json_t *value, size_t max, char **out, const char *pointer,
                        struct problems *problems);
-/* Parse a size: a string with a suffix, or an integer. Returns 0 with a problem. */
+/* Parse a size: a string with a suffix, or an integer. If it is invalid, add a problem
+ * and return 0. */
 uint64_t spec_parse_size(const json_t *value, const char *pointer,
                          struct problems *problems);
 

@@ -8,7 +8,7 @@
 #include "common/base/json_util.h"
 #include "common/base/memory.h"
 
-#define WHAT "groups of ranks" /* used in the message when memory is out */
+#define WHAT "groups of ranks" /* named in the message if memory runs out */
 
 #define VALUE_MAX (1L << 20)
 

@@ -35,7 +35,7 @@ struct split_groups {
 /* Parse "none", "node", "local_rank", or {"by": one of them or "and", "or", "mod", "div",
  * "value": N}. */
 int split_parse(const json_t *json, struct split *out, struct error *err);
-/* Return the JSON form; a new reference. */
+/* Return a new reference to the JSON form. */
 json_t *split_to_json(const struct split *split);
 
 /* Distribute n ranks (>= 1) over groups; release `out` with split_release(). node_of and
@@ -46,8 +46,8 @@ void split_release(struct split_groups *groups);
 
 int split_smallest(const struct split_groups *groups);
 
-/* Return one group's ranks as an array, or all groups' as an array of arrays; a new
- * reference. */
+/* Return one group's ranks as an array, or all groups' as an array of arrays. The result
+ * is a new reference. */
 json_t *split_members(const struct split_groups *groups, int group);
 json_t *split_groups_json(const struct split_groups *groups);
 

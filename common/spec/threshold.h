@@ -22,7 +22,7 @@ enum threshold_figure {
     THRESHOLD_FIGURES
 };
 
-/* The statistic of a metric's values that is checked. */
+/* Which statistic of a metric's values is checked. */
 enum threshold_use {
     THRESHOLD_USE_MEDIAN,
     THRESHOLD_USE_MEAN,
@@ -44,7 +44,7 @@ struct threshold {
     enum threshold_use use;
 };
 
-/* Check a spec's `thresholds`, an object of objects by name. */
+/* Check a spec's `thresholds`, an object of thresholds keyed by name. */
 spec_check threshold_check;
 
 /* Parse one threshold. Return false after adding its errors. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WHAT "traffic between ranks" /* used in the message when memory is out */
+#define WHAT "traffic between ranks" /* named in the message if memory runs out */
 #define ALIGN_BYTES 16
 #define CELL_MAX (INT64_C(1) << 46)
 

@@ -3,8 +3,8 @@
  * nccl-tests 2.19.6 (NVIDIA/nccl-tests, src/alltoallv.cu), each rank sends the same
  * total. Its peers share the total evenly (spread 0) or in proportion to their distance
  * in ranks (spread 1, the default); values between blend the two. Alternatively a matrix
- * gives the bytes from the row's rank to the column's rank. Every part is rounded down to
- * 16 bytes. Parts are contiguous, in the order of ranks. */
+ * gives the bytes from the row's rank to the column's rank. The size of every part is
+ * rounded down to a multiple of 16 bytes. Parts are contiguous, in the order of ranks. */
 #ifndef RINGBENCH_COMMON_SPEC_TRAFFIC_H
 #define RINGBENCH_COMMON_SPEC_TRAFFIC_H
 
@@ -15,7 +15,7 @@
 #include "common/base/error.h"
 #include "common/spec/collective.h"
 
-#define TRAFFIC_RANKS_MAX 128 /* limit of a matrix's rows and columns */
+#define TRAFFIC_RANKS_MAX 128 /* maximum number of a matrix's rows and columns */
 
 struct traffic {
     double spread;
@@ -48,8 +48,8 @@ struct traffic_plan {
                         ranks */
 };
 
-/* Return the plan for `rank` of n, and adjust the layout of collective_layout() to this
- * rank's totals. */
+/* Return the plan for `rank` of n. Adjust *layout, the result of collective_layout(), to
+ * this rank's totals. */
 struct traffic_plan *traffic_plan_create(const struct traffic *traffic, enum dtype type,
                                          int rank, int n,
                                          struct collective_layout *layout);

@@ -73,8 +73,8 @@ static double call_us(const struct compare_choice *choice, const char *collectiv
 
 struct sum {
     const struct compare_side *side;
-    /* Ranks of the cases to use. A run over several node counts also contains other
-     * cases. */
+    /* Use only cases with this number of ranks, because a run over several node counts
+     * also contains other cases. */
     size_t ranks;
     double bytes, calls; /* bytes and number of calls of each collective */
     double s[3];         /* time in s: median, fastest and slowest case */

@@ -12,8 +12,8 @@
 /* Minimum size of a row in bytes; other traffic may exceed the bytes of smaller rows */
 #define ROW_LEAST (INT64_C(1) << 20)
 /* A call moves at least its size between nodes: with n nodes, (n - 1) / n of the size
- * leaves nodes and as much enters nodes. A case makes many calls. Requiring only a tenth
- * of one call avoids false alarms where most ports have no readable counter. */
+ * leaves the nodes and as much enters them. A case makes many calls. Requiring only a
+ * tenth of one call avoids false alarms where most ports have no readable counter. */
 #define CALL_LEAST 0.1
 
 /* Copy an agent's report about a port, or return NULL if it is invalid. */

@@ -135,8 +135,8 @@ static struct link_term interface_of(const struct ceiling_node *node)
 
 /* ---- Within a node ---- */
 
-/* Return the GB/s of one NVLink in one direction by GPU generation (NVIDIA's data
- * sheets), or 0. */
+/* Return the bandwidth of one NVLink in one direction in GB/s, from the GPU's generation
+ * (NVIDIA's data sheets), or 0. */
 static double nvlink_gbs(const char *gpu)
 {
     static const struct {
@@ -179,8 +179,8 @@ static struct link_term links_of(const json_t *gpu, int n)
 }
 
 /* Return the slowest link among a node's GPUs, because a ring waits for its slowest link.
- * The limit is unknown if the ranks use only some of unequal GPUs, or parts of a GPU
- * (MIG) that share its link. */
+ * The limit is unknown if the ranks use only some of several unequal GPUs, or parts of a
+ * GPU (MIG) that share its link. */
 static struct link_term slowest_of(const struct ceiling_node *node, int n,
                                    struct link_term (*of)(const json_t *gpu, int n))
 {

@@ -5,7 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Minimum number of levels between two changes. Earlier ones already show the scatter. */
+/* Minimum number of levels between two changes. Two suffice, because the levels before
+ * the first change already show the scatter. */
 #define BETWEEN_MIN 2
 
 struct search {

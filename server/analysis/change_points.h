@@ -2,7 +2,7 @@
 /* change_points.h - finds changes of level in a series of runs
  *
  * The series is read night by night, from its beginning or from the last change. A change
- * is reported once level_split.h is certain. All nights share the error level
+ * is reported once the test in level_split.h is certain. All nights share the error level
  * CHANGE_POINTS_LEVEL. The newest night uses half of that level, so that a change in the
  * last night is found at once. Finally, each change is moved to its most likely position
  * between its neighbors. docs/explanation/method.md gives the rate of false alarms and

@@ -39,14 +39,14 @@ struct compare_sides {
     size_t n_base, n_head;
     bool is_paired, by_run;
     double margin; /* COMPARE_SAME, or the user's margin */
-    /* With by_run: cases of other runs like base's, which show the scatter of runs. Runs
-     * before base come first (n_before cases), then later runs. Each part lists the
-     * newest run first, like base. */
+    /* If by_run is set: cases of other runs that are like base's run and show how runs
+     * scatter. Runs before base come first (n_before cases), then later runs. Each part
+     * lists the newest run first, like base. */
     const struct compare_lot *history;
     size_t n_history, n_before;
 };
 
-/* The reason why there is no verdict. */
+/* Why there is no verdict. */
 enum compare_reason {
     COMPARE_CLEAR,
     COMPARE_FEW,  /* too few cases */
@@ -63,7 +63,7 @@ const char *compare_reason_name(enum compare_reason reason);
 struct compare_change {
     double base, head; /* geometric means of the figure over cases and sizes */
     double change;     /* change of head relative to base: 0.03 is 3 % more */
-    /* Confidence interval of the change; NaN for a single case, like p */
+    /* Confidence interval of the change; like p, NaN for a single case */
     double low, high;
     double p; /* probability of such a change by chance; for this comparison alone */
 };
@@ -82,13 +82,14 @@ struct compare_band {
     const char *figure; /* "time_us", "busbw_gbs", or the metric's name */
     bool higher_is_better;
     bool is_linear; /* the metric has values of 0 or less, so arithmetic means are used */
-    /* Sizes that all cases have; roots and placements are counted separately */
+    /* Number of sizes that all cases have; roots and placements are counted separately */
     size_t sizes;
     struct compare_change change;
-    struct stats_effect effect; /* the estimate behind the change */
+    struct stats_effect effect; /* the estimate from which the change is derived */
     double usual; /* by run: half the interval as a fraction (0.03 is +-3 %); else NaN */
     struct compare_stretch stretches[COMPARE_STRETCHES_MAX]; /* by ascending size */
-    size_t n_stretches; /* for a mixed band; 0: its sizes do not form a few stretches */
+    /* stretches of a mixed band; 0: too many, or rows of a size contradict each other */
+    size_t n_stretches;
     size_t repeats_needed; /* repeats that would resolve the margin; 0: unknown */
     size_t runs_needed;    /* number of runs like base's that are missing; 0: enough */
     /* The two states into which the cases of both sides fall, if any */
@@ -98,7 +99,7 @@ struct compare_band {
     enum compare_reason reason;
 };
 
-/* One size. Sizes are exploratory and get no verdict. */
+/* The comparison of one size. It is exploratory and gets no verdict. */
 struct compare_size {
     const struct case_series *series; /* series of base's first case; borrowed */
     size_t band;                      /* index of the size's band */

@@ -138,7 +138,7 @@ int compare_side_choose(struct compare_side *side, const struct compare_ask *ask
     return check_nodes(side, err);
 }
 
-/* Return true if any case of the side sets the same variables. */
+/* Return true if any case of the side sets the same variables as `env`. */
 static bool is_any_alike(const struct compare_side *side, const json_t *env)
 {
     json_t *own = json_copy((json_t *)(uintptr_t)env);
@@ -199,7 +199,7 @@ int compare_sides_check(const struct compare_side *base, const struct compare_si
 /* ---- Nodes and ranks ---- */
 
 /* Return the names of the case's nodes, or NULL if the case uses all nodes of its run.
- * Only cases of a pattern have names. */
+ * Only cases of a pattern list their nodes. */
 static const json_t *names_of(const struct compare_choice *choice)
 {
     return json_object_get(choice->doc, "nodes");

@@ -63,7 +63,7 @@ int compare_sides_check(const struct compare_side *base, const struct compare_si
  * cases without a partner. Returns true if the cases are paired. */
 bool compare_sides_pair(struct compare_side *base, struct compare_side *head);
 
-/* Return a side's cases as lots; the caller frees them. */
+/* Return a side's cases as an array of compare_lot, which the caller frees. */
 struct compare_lot *compare_side_lots(const struct compare_side *side);
 
 #endif

@@ -117,8 +117,8 @@ static json_t *sizes_json(const struct compare *compare)
 
 /* ---- Sides ---- */
 
-/* Return the members of the run's document that describe the run. Marks are included only
- * if the run was not measured here. */
+/* Return the members of the run's document that describe the run. Only documents of runs
+ * that were not measured here contain `emulated` or `imported`. */
 static json_t *run_json(const json_t *doc)
 {
     static const char *const members[] = {"id",         "name",     "created", "backend",

@@ -329,7 +329,8 @@ static enum verdict_answer direction_of(const struct compare_band *band)
                                                                : VERDICT_WORSE;
 }
 
-/* The interval is within the margin, beyond it, or crosses one of its ends. */
+/* Derive the answer from the place of the interval: within the margin, beyond it, or
+ * across one of its ends. */
 static enum verdict_answer answer_by_case(const struct compare_band *band, double margin)
 {
     const struct compare_change *change = &band->change;
@@ -341,9 +342,9 @@ static enum verdict_answer answer_by_case(const struct compare_band *band, doubl
     return VERDICT_NOT_ENOUGH_DATA;
 }
 
-/* Judge by the interval that contains one more run if nothing changed. A change within
- * the margin counts as none. An interval that spans more than a factor of ten gives no
- * answer. */
+/* Judge by the interval that would contain one more run if nothing had changed. A change
+ * within the margin counts as none. An interval that spans more than a factor of ten
+ * gives no answer. */
 static enum verdict_answer answer_by_run(const struct compare_band *band, double margin)
 {
     const struct compare_change *change = &band->change;

@@ -224,7 +224,8 @@ static json_t *change_of(const struct compare_band *band)
                         change < 0 ? words[kind].less : words[kind].more);
 }
 
-/* Return "Tree is faster up to 64M (2 to 71 %), Ring from 256M (4 to 9 %)". */
+/* Return a phrase such as "Tree is faster up to 64M (2 to 71 %), Ring from 256M (4 to 9
+ * %)". */
 static json_t *stretches_of(const struct compare_names *names,
                             const struct compare_band *band)
 {

@@ -35,7 +35,7 @@ struct culprit_fleet {
     size_t n_nodes;
     const struct culprit_group *groups; /* in any order, repeats allowed */
     size_t n_groups;
-    double slow; /* a node is slow from this deficit on, as a fraction; 0: CULPRIT_SLOW */
+    double slow; /* minimum deficit of a slow node, as a fraction; 0: CULPRIT_SLOW */
     /* Phrase that describes how all nodes together are slow; NULL: unknown */
     const char *slow_together;
     const char *unit; /* unit of the figures */
@@ -46,8 +46,8 @@ struct culprit_pair {
     size_t a, b;
 };
 
-/* Return the number of pairs to measure before the verdict, and the pairs in order in
- * *pairs, which the caller frees. Pairs without a common node may run at the same time.
+/* Store the pairs to measure before the verdict, in order, in *pairs, which the caller
+ * frees, and return their number. Pairs without a common node may run at the same time.
  * Each suspect is paired with nodes known to be good, and for each such pair a control
  * pair of good nodes runs, too. Call the function again once these pairs have run or
  * failed and are among the groups with `confirms` set. Returns 0 at the end, after at

@@ -8,7 +8,7 @@
 #include "server/finding/finding.h"
 
 #define LISTED_MAX 4
-/* If more than this fraction of groups is slow without explanation, nothing is named. */
+/* If more than this fraction of groups is slow without explanation, name no suspect. */
 #define UNEXPLAINED_MAX 0.1
 
 static const char *const kind_names[] = {"rack", "node", "link"};
@@ -40,7 +40,7 @@ static size_t count(const struct culprit_model *model, enum suspect_state state)
     return n;
 }
 
-/* Return true if there are at least as many measurements as links. */
+/* Return true if there are at least as many measurements as there are links. */
 static bool has_met_all(const struct culprit_model *model)
 {
     return 2 * model->n_ran >= model->fleet->n_nodes * (model->fleet->n_nodes - 1);

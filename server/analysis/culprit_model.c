@@ -40,8 +40,9 @@ static size_t gather(struct culprit_model *model, bool with_confirming)
 }
 
 /* Find the figure of a healthy group. If figures fall into two states and at least a
- * quarter is in the upper state, the upper state is healthy. A slow rack, one of two,
- * slows down more than half of all pairs. */
+ * quarter is in the upper state, the upper state is healthy. The median of all figures
+ * would fail if one of two racks is slow, because more than half of all pairs are then
+ * slow. */
 static double find_middle(const double *sorted, size_t n)
 {
     double few[STATES_VALUES];

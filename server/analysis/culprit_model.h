@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* culprit_model.h - suspects and the evidence for and against them (internal to
+/* culprit_model.h - defines suspects and the evidence for and against them (internal to
  * culprit) */
 #ifndef RINGBENCH_SERVER_ANALYSIS_CULPRIT_MODEL_H
 #define RINGBENCH_SERVER_ANALYSIS_CULPRIT_MODEL_H
@@ -32,11 +32,12 @@ struct suspect {
     bool is_boundary;
     bool is_slow_within; /* pairs within the rack are slow, too */
     enum suspect_state state;
-    /* Groups that only this suspect explains, and the slow ones among them */
+    /* Number of groups that only this suspect explains, and of its slow groups */
     size_t measured, slow;
-    /* Control groups of confirmations, and the slow ones among them */
+    /* Number of control groups of confirmations, and of the slow ones among them */
     size_t controls, slow_controls;
-    size_t confirmed, tested, tried; /* confirming groups: slow; completed; in total */
+    /* number of confirming groups: slow, completed, and in total */
+    size_t confirmed, tested, tried;
     double effect; /* median deviation of the measured groups, below 0 */
     double again;  /* median deviation of the tested groups */
     /* Number of nodes, links or racks that would have as many slow groups by chance. The
@@ -67,8 +68,9 @@ struct culprit_model {
     /* By group: number of suspects, not cleared, that explain the group */
     unsigned *users;
     double *scratch;
-    size_t n_slow, n_free; /* groups that no suspect explains: slow groups, and all */
-    double largest;        /* largest deviation of a node that is not suspect */
+    /* number of slow groups, and of all groups, that no suspect explains */
+    size_t n_slow, n_free;
+    double largest; /* largest deviation of a node that is not suspect */
     /* Deviation that a node that is not suspect could have without detection */
     double resolution;
     size_t n_measured; /* number of measured nodes */
@@ -83,8 +85,8 @@ void culprit_model_release(struct culprit_model *model);
  * with probability `level`. */
 double culprit_errors(double level, size_t tests);
 
-/* Return the deviation below which a node is slow, from the user's threshold or the
- * default. */
+/* Return the deviation below which a node is slow: the user's threshold, or the default.
+ */
 double culprit_margin(const struct culprit_model *model);
 
 /* Return the threshold below which the median of n deviations is both significant and

@@ -30,8 +30,8 @@ static bool is_listed(const struct culprit_model *model, const struct suspect *s
     return false;
 }
 
-/* Return the number of groups that a suspect could explain: those of a node, or else all
- * groups. */
+/* Return the number of groups that a suspect could explain: for a rack all groups,
+ * otherwise the groups of the node or of the link's first node. */
 static size_t count_groups(const struct culprit_model *model,
                            const struct suspect *suspect)
 {
@@ -285,7 +285,7 @@ static bool find_node(struct culprit_model *model, struct suspect *out)
         deviation = culprit_deviation(model, i, &n);
         if (n == 0 || deviation > culprit_cut(model, n, errors))
             continue;
-        /* `scratch` holds the values behind the median. */
+        /* `scratch` contains the values from which the median was computed. */
         mean = stats_mean(model->scratch, n);
         if (mean >= least)
             continue;
@@ -391,7 +391,8 @@ static void find_links(struct culprit_model *model, bool is_surely)
 
 /* ---- Evidence for and against suspects ---- */
 
-/* Return P(k or more of n) with probability q each; 0 < q < 1. */
+/* Return the probability that at least k of n independent events occur; each has
+ * probability q, 0 < q < 1. */
 static double at_least(size_t k, size_t n, double q)
 {
     return k == 0 ? 1 : stats_beta(q, (double)k, (double)(n - k + 1));

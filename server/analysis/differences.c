@@ -18,7 +18,7 @@ enum weight { ALIKE, UNLIKE_IF_BOTH_HAVE_IT, UNLIKE };
 
 /* The facts of one side, by name. */
 struct facts {
-    json_t *values; /* arrays of all values on the side */
+    json_t *values; /* for each fact, an array of all its values on the side */
     json_t *weights;
 };
 
@@ -170,7 +170,7 @@ static bool is_nothing(const json_t *values)
            (json_array_size(values) == 1 && json_is_null(json_array_get(values, 0)));
 }
 
-/* Return a single value as such, several values as an array, and no value as null. */
+/* Return a single value unchanged, several values as an array, and no value as null. */
 static json_t *shown_value(const json_t *values)
 {
     if (is_nothing(values))

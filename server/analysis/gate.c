@@ -150,7 +150,8 @@ static void check_threshold(const struct gate_run *run, const struct threshold *
 struct tally {
     json_t *checks;
     size_t n[VERDICT_ANSWERS];
-    /* Name of the first check with each answer; `why` holds that check's sentence */
+    /* For each answer, the name of the first check with that answer, and that check's
+     * sentence */
     const char *first[VERDICT_ANSWERS];
     const char *why[VERDICT_ANSWERS];
     bool wants_again;

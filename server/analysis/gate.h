@@ -18,7 +18,7 @@ struct gate_run {
     const json_t *doc;
     const char *state;  /* final state */
     const char *reason; /* reason for the state, or NULL */
-    /* Results by combination, not thinned; NULL: not read */
+    /* Results by combination, without thinning; NULL if they were not read */
     const struct summary *summary;
     /* The comparison with the baseline, as /compare returns it, and the ids of the
      * baseline's runs. If NULL, not_compared gives the reason. */

@@ -73,8 +73,8 @@ static void judge_slower(const struct gate_run *run, struct gate_check *check)
 }
 
 /* Record a lasting change. The change fails the run only if a user accepted the
- * reference. Without acceptance, nobody has confirmed that the oldest runs are normal.
- * Returns true if the change fails the run, so that it comes first in the sentence. */
+ * reference. Otherwise, nobody has confirmed that the oldest runs are normal. Return true
+ * if the change fails the run; the caller's sentence then begins with the change. */
 static bool judge_lasting(const struct gate_run *run, struct gate_check *check)
 {
     const json_t *changes = json_object_get(run->lasting, "changes");

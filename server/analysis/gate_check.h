@@ -43,8 +43,8 @@ void gate_check_baseline(const struct gate_run *run, struct gate_check *check);
 bool gate_is_within(const struct threshold *threshold, double value);
 double gate_room(const struct threshold *threshold, double value);
 
-/* Return a new object with the threshold's figure and bounds and the value, for a check's
- * evidence. */
+/* Return a new object for a check's evidence: the threshold's figure and bounds, and the
+ * value. */
 json_t *gate_evidence(const struct threshold *threshold, double value);
 
 /* The part of a gate_say() template for the bounds, such as "at least 40 GB/s" or

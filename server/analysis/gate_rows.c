@@ -14,7 +14,8 @@
 #include "common/spec/bands.h"
 #include "server/analysis/gate_check.h"
 
-/* The point furthest beyond the bounds or, without one, the point nearest to them. */
+/* The point furthest beyond the bounds or, if all points are within the bounds, the point
+ * nearest to a bound. */
 struct worst {
     const struct summary_series *series;
     const struct summary_point *point,
@@ -31,7 +32,7 @@ struct rows {
     int combinations;
     int64_t cycles;
     int64_t size_min,
-        /* Range of row sizes; a row's size is its requested size, rounded down */
+        /* Range of row sizes. A row's size is the requested size, rounded down. */
         size_max;
     size_t n_sizes; /* requested sizes in that range */
     size_t points, beyond;
@@ -62,8 +63,8 @@ static bool is_asked(const struct threshold *threshold, int64_t size)
            (threshold->band < 0 || band_of(size) == (enum band)threshold->band);
 }
 
-/* Find the range of row sizes. Rounding makes a row's size at most its requested size,
- * but larger than the next smaller requested size. */
+/* Find the range of row sizes. A row's size is at most its requested size because of
+ * rounding, but it is larger than the next smaller requested size. */
 static void find_sizes(struct rows *rows)
 {
     const json_t *sizes =
@@ -110,7 +111,8 @@ static bool suits(const struct threshold *threshold, const json_t *key)
             json_get_bool(key, "in_place", false) == (threshold->in_place == 1));
 }
 
-/* Count the cases of each combination. Combinations are numbered by their first case. */
+/* Count the cases of each combination. Combinations are numbered in the order of their
+ * first cases. */
 static void count_cases(struct rows *rows)
 {
     rows->cases = summary_cases(rows->run->doc, &rows->n_cases);

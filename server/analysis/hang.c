@@ -13,11 +13,11 @@
 #include "server/finding/finding.h"
 
 #define NAMED_MAX 8
-/* Maximum number of bytes that are quoted from a rank's last line */
+/* Maximum number of bytes quoted from a rank's last line of output */
 #define LINE_QUOTED 200
 
-/* Silence in s, in addition to the usual silence, that marks a rank as silent. Ranks
- * report every second, and a node's agent may delay the reports. */
+/* A rank is silent if its last message is older than twice the median age plus this
+ * number of seconds. Ranks report every second, and an agent may delay the reports. */
 #define SILENT_S 5.0
 
 /* Signs that distinguish lagging ranks from waiting ranks, most reliable first. */
@@ -34,8 +34,8 @@ struct state {
 
 /* ---- Signs ---- */
 
-/* Return a rank's progress as a number that grows with the operation. Within an
- * operation, the phases are inside, done, and waiting after the operation. */
+/* Return a rank's progress as a number that grows with the operation. Each operation has
+ * three phases in this order: inside, done, waiting. */
 static int64_t place_of(const struct hang_rank *rank)
 {
     if (rank->is_over)
@@ -93,8 +93,8 @@ static bool has_sign(const struct state *state, size_t i)
 
 /* ---- Selection ---- */
 
-/* Set the usual silence to the median. The median is that of healthy ranks if at least
- * half of the ranks are healthy. */
+/* Set the usual silence to the median over the ranks. The median belongs to a healthy
+ * rank if at least half of the ranks are healthy. */
 static void find_silence(struct state *state)
 {
     double *silences =
@@ -154,7 +154,7 @@ static void find_lagging(struct state *state)
 /* ---- Reporting ---- */
 
 static const struct {
-    const char *name, *text; /* name in the evidence; text in the sentence */
+    const char *name, *text; /* name for the evidence, and text for the sentence */
 } words[SIGN_COUNT] = {
     [SIGN_STOPPED] = {"stopped",
                       "{lagging:its/their} process is stopped[{$is_traced?} by "
@@ -218,7 +218,7 @@ static json_t *ranks_json(const struct state *state)
     return list;
 }
 
-/* Report if ranks are waiting, and the progress of the furthest rank. */
+/* Report whether ranks are waiting, and the progress of the furthest rank. */
 static void set_waiting(const struct state *state, struct finding *finding)
 {
     const struct hang_rank *furthest = NULL;

@@ -16,8 +16,8 @@ struct hang_rank {
     int rank;
     const char *node;
     bool is_over;     /* the rank has reported its end, so it holds up no other rank */
-    bool has_told;    /* the next four members were reported */
-    int64_t op, done; /* number of operations begun and finished */
+    bool has_told;    /* the rank has reported the next four members */
+    int64_t op, done; /* number of operations begun, and number of operations finished */
     int64_t size;     /* size of the operation, in bytes */
     const char *phase;
     double silent_s; /* time since the rank's last message, in s */

@@ -12,8 +12,8 @@
 static void compare(json_t *list, const char *path, json_t *base, json_t *head,
                     int depth);
 
-/* Convert an array of objects to an object whose keys are a member of the array's
- * objects. Return NULL if that member is missing or not unique. */
+/* Return a new object that maps each value of a member to the object with this value.
+ * Return NULL if the member is missing or not unique. */
 static json_t *by_member(const json_t *array, const char *member)
 {
     json_t *all = json_is_array(array) ? json_object() : NULL, *item;

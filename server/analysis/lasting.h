@@ -2,9 +2,10 @@
 /* lasting.h - decides if a series has left its reference permanently, even if only
  * slightly
  *
- * The usual range of levels judges a single night. This test combines all nights since a
- * fixed reference. It detects a step of 3 % or a drift of 0.2 % per night despite a
- * scatter of 1 % between runs. docs/explanation/method.md describes its power. */
+ * A single night is judged by the usual range of levels. This test combines all nights
+ * since a fixed reference. It detects a step of 3 % or a drift of 0.2 % per night despite
+ * a scatter of 1 % between runs. docs/explanation/method.md describes its statistical
+ * power. */
 #ifndef RINGBENCH_SERVER_ANALYSIS_LASTING_H
 #define RINGBENCH_SERVER_ANALYSIS_LASTING_H
 

@@ -8,11 +8,11 @@
 #include <stdbool.h>
 
 /* Find lasting changes. series: as store_get_base() returns them, with the judged run
- * last. reference: the run accepted as baseline, or NULL. The reference of a series is
- * the LEVEL_RUNS_MIN runs from the accepted run on, or else the series' oldest runs.
- * margin: a fraction, 0.02 is 2 %. All series share the error level LASTING_LEVEL.
+ * last. reference: the run accepted as baseline, or NULL. The reference of a series
+ * consists of LEVEL_RUNS_MIN runs: those from the accepted run on, or else the oldest
+ * ones. margin: a fraction, 0.02 is 2 %. All series share the error level LASTING_LEVEL.
  *
- * Returns a new array
+ * Return a new array
  * [{"figure","run","change","low","high","p","slower","earliest","latest",
  * "reference":[first run, last run],"runs"}], the largest change first. `run` is the most
  * likely first run of the change. */

@@ -24,7 +24,8 @@
 /* A delay must exceed this multiple of the ranks' usual spread. */
 #define APART 3
 #define NEARLY_ALL 0.9 /* a late rank must be late in this fraction of the rows */
-/* Maximum probability that one of several equal ranks is late as often by chance. */
+/* Maximum probability that, among equally fast ranks, any rank is late this often by
+ * chance. */
 #define CHANCE_MAX 0.001
 #define LISTED_MAX 16
 /* Number of rows kept. The minimum is enough for a verdict. More rows are kept if they
@@ -36,8 +37,8 @@
 /* A row in which clocks agree well enough to detect a delay. */
 struct row {
     double time_us,
-        error_us;    /* time of the slowest rank; upper limit of the clock error */
-    double apart_us; /* median distance of the ranks from the median rank */
+        error_us;    /* time of the slowest rank, and upper limit of the clock error */
+    double apart_us; /* median distance of the ranks' arrivals from the median arrival */
     double *late_us; /* delay of each rank */
 };
 
@@ -56,8 +57,9 @@ struct lateness {
 /* The evidence about one rank. */
 struct delay {
     int rank;
-    double us, share; /* medians over the half of the rows with the shorter calls */
-    size_t rows;      /* rows in which the delay exceeded clock error and spread */
+    double us, share; /* medians over the faster half of the rows */
+    /* number of rows in which the delay exceeded the clock error and the spread */
+    size_t rows;
     bool is_late;
 };
 
@@ -144,7 +146,7 @@ static int by_time(const void *a, const void *b)
     return ((*x)->time_us > (*y)->time_us) - ((*x)->time_us < (*y)->time_us);
 }
 
-/* Sort the rows by their call time. */
+/* Sort the rows by the time of a call. */
 static void order_rows(const struct lateness *lateness, const struct row **order)
 {
     for (size_t i = 0; i < lateness->n_rows; i++)
@@ -172,8 +174,8 @@ static double chance_of(size_t ranks, size_t k, size_t n)
                         stats_beta(1 / (double)ranks, (double)k, (double)(n - k + 1));
 }
 
-/* Return the number of rows in which a rank must be late, if it is late in every row, to
- * rule out chance. */
+/* Return the smallest number of rows that rules out chance if a rank is late in all of
+ * them. */
 static size_t rows_least(const struct lateness *lateness)
 {
     size_t rows = ROWS_MIN;

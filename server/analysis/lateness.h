@@ -14,8 +14,8 @@ typedef const char *rank_node(const void *arg, int rank);
 
 struct lateness;
 
-/* late: a rank is late from this delay on, as a fraction of a call's time.
- * lateness_destroy() accepts NULL. */
+/* late: minimum delay of a late rank, as a fraction of a call's time. lateness_destroy()
+ * accepts NULL. */
 struct lateness *lateness_create(size_t ranks, double late, rank_node *node_of,
                                  const void *arg);
 void lateness_destroy(struct lateness *lateness);

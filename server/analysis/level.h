@@ -16,7 +16,8 @@
 
 #include "server/analysis/stats.h"
 
-#define LEVEL_CONFIDENCE 0.99 /* for all bands of a question together */
+/* joint confidence for all bands that are compared together */
+#define LEVEL_CONFIDENCE 0.99
 /* Minimum number of runs with a common mean; fewer do not show the scatter */
 #define LEVEL_RUNS_MIN 5
 

@@ -45,7 +45,7 @@ void level_series_release(struct level_series *series);
 struct split_scatter {
     double n, parts; /* number of levels; number of parts, each with its own mean */
     double squares;  /* sum of squared deviations from the means */
-    /* Sums for differences over one night, and over two */
+    /* Sums for differences between nights that are one night apart, and two apart */
     double squares1, n1, squares2, n2;
 };
 
@@ -62,11 +62,13 @@ struct level_split_query {
 };
 
 struct level_split {
-    size_t at;               /* first level of the later part, at the most likely place */
-    size_t earliest, latest; /* range that contains the change with 95 % confidence */
-    double change;           /* change of the mean level; a logarithm */
-    double low, high;        /* 95 % interval of the change */
-    double p; /* probability by chance over all splits; if 1, no other member is set */
+    /* index of the later part's first level, at the most likely position of the change */
+    size_t at;
+    /* range of positions that contains the change with 95 % confidence */
+    size_t earliest, latest;
+    double change;    /* change of the mean level; a logarithm */
+    double low, high; /* 95 % interval of the change */
+    double p;         /* p value over all splits; if 1, no other member is set */
 };
 
 /* Find the best split with at least before_min levels in the earlier part and after_min

@@ -52,7 +52,7 @@ static unsigned backend_of(const char *name)
     return strcmp(name, "sim") == 0 ? PREFLIGHT_SIM : PREFLIGHT_HOST;
 }
 
-/* Return the backend that nodes are checked for if none was specified. */
+/* Return the default backend for which nodes are checked. */
 static const char *usual_backend(const struct preflight_node *nodes, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -150,7 +150,7 @@ struct fact {
     size_t node;
     /* Number of equal facts, set in the first of these; 0 in the others */
     size_t n_alike;
-    const char *most;  /* the majority's value; NULL: no problem */
+    const char *most;  /* the majority's value, set only if the fact is a problem */
     const char *split; /* the sentence if no value has a majority, or NULL */
 };
 

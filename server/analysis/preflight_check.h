@@ -44,7 +44,8 @@ struct preflight_value {
     enum preflight_bound bound;
     double number;
     const char *text;
-    bool is_of_gpu; /* the path starts at each GPU, and {} in the command is the GPU */
+    /* the path starts at each GPU, which also replaces {} in the command */
+    bool is_of_gpu;
     bool (*applies)(const struct preflight_node *node, struct preflight_result *result);
     /* a template (template.h) with {value} and {subject}, the GPU */
     const char *sentence;
@@ -58,7 +59,8 @@ struct preflight_common {
 /* A check uses exactly one of `look`, `gather`, `common` and `value`. */
 struct preflight_check {
     const char *id,
-        *severity; /* "error": a run fails or reports wrong values; or "warn" */
+        /* "error" if a run would fail or report wrong values, otherwise "warn" */
+        *severity;
     unsigned backends;
     const char *command; /* fixes the problem */
     /* Check a single node. */

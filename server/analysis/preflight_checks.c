@@ -29,8 +29,8 @@ static const char *place_of(const json_t *device)
     return pci ? pci : name_of(device);
 }
 
-/* Return a name that identifies a device. A GPU's model does not, because several GPUs
- * may be of one model. */
+/* Return a name that identifies a device. Several GPUs may be the same model, so a GPU's
+ * model is not sufficient. */
 static const char *which(const json_t *device, bool is_gpu)
 {
     return is_gpu ? place_of(device) : name_of(device);
@@ -274,8 +274,8 @@ static void look_at_slowed(const struct preflight_node *node,
 
 /* ---- System requirements of NCCL ---- */
 
-/* Return true if DMA-BUF can replace nvidia_peermem: with the open kernel module, from
- * Linux 5.12 on. */
+/* Return true if DMA-BUF can replace nvidia_peermem. DMA-BUF requires the open kernel
+ * module and Linux 5.12 or later. */
 static bool has_dma_buf(const struct preflight_node *node)
 {
     int major = 0, minor = 0;

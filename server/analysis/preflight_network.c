@@ -189,9 +189,9 @@ static bool is_reached(const struct preflight_node *node, const json_t *address)
     return node->address && is(address, "address", node->address);
 }
 
-/* Return true if an interface certainly does not lead to other nodes. Other bridges,
- * teams, tunnels and switches may lead to other nodes. Docker names a bridge by 12
- * hexadecimal digits. */
+/* Return true if an interface certainly does not lead to other nodes. Docker's bridges
+ * have names with 12 hexadecimal digits. Other bridges, teams, tunnels and switches may
+ * lead to other nodes. */
 static bool is_local(const struct preflight_node *node, const json_t *address)
 {
     static const char *const prefixes[] = {"docker", "virbr", "veth"};
@@ -206,8 +206,8 @@ static bool is_local(const struct preflight_node *node, const json_t *address)
            (strncmp(name, "br-", 3) == 0 && strspn(name + 3, "0123456789abcdef") == 12);
 }
 
-/* Return the interface at which other nodes reach the node, else the first that may lead
- * to other nodes. */
+/* Return the interface at which other nodes reach the node, or else the first interface
+ * that may lead to other nodes. */
 static const char *outside_interface(const struct preflight_node *node)
 {
     const json_t *addresses = member(node, "addresses");

@@ -16,8 +16,8 @@
 #include "server/analysis/stats.h"
 #include "server/finding/finding.h"
 
-/* The terms of the model: a constant, hops, levels, bytes and congestion. The last index
- * is the time, the sum of the terms. */
+/* The terms of the model: a constant, hops, levels, bytes and congestion. Index TERM_TIME
+ * holds the time, which is the sum of the terms. */
 enum { TERM_TIME = 5, TERMS };
 
 /* Return the bytes on the busiest link as a multiple of the size. If each rank sends
@@ -116,7 +116,8 @@ static void fit_at(const struct projection_question *question, double fit[TERMS]
         for (int b = 0; b < TERM_TIME; b++)
             variance += terms[a] * fit[a][b] * terms[b];
     }
-    variance += at->time_us * at->time_us; /* scatter of a run on that many nodes */
+    /* scatter of a single run on this number of nodes */
+    variance += at->time_us * at->time_us;
     half = out->noise * sqrt(variance) *
            stats_t_quantile(0.975, (double)(out->n_rows - TERM_TIME));
     at->low_us = at->time_us - half;

@@ -16,10 +16,10 @@
 #define PROJECTION_NODES_MIN 3
 #define PROJECTION_COUNTS_MIN 4 /* minimum number of such node counts */
 #define PROJECTION_SIZES_MIN 3
-/* Sizes from this fraction of the projected size on are always in the fit. */
+/* All sizes of at least this fraction of the projected size are part of the fit. */
 #define PROJECTION_SIZE_PART 0.25
 #define PROJECTION_FACTOR_MAX 8
-/* Minimum noise relative to a time, even if the fit leaves less */
+/* Minimum relative noise, applied if the fit's residual is smaller */
 #define PROJECTION_NOISE_MIN 0.01
 /* Maximum ratio of the interval's upper end to its lower end */
 #define PROJECTION_WIDTH_MAX 2
@@ -29,7 +29,7 @@ struct projection_point {
     size_t nodes, ranks;
     int64_t size;
     double time_us, low_us, high_us; /* median and extremes of the cases */
-    size_t cases;                    /* 0: projected */
+    size_t cases;                    /* number of cases; 0: the time is projected */
 };
 
 struct projection_question {

@@ -251,7 +251,7 @@ static json_t *values_json(const json_t *run, const struct case_values *values)
     if (json_object_get(json_array_get(json_object_get(run, "cases"), 0), "nodes"))
         n = 0;
 
-    /* Combinations are numbered by their first case. */
+    /* Combinations are numbered in the order of their first cases. */
     for (size_t i = 0; i < n; i++) {
         if (cases[i].combination == next) {
             add_combination(run, values, cases, n, i, out);

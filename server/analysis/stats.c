@@ -239,8 +239,8 @@ double stats_discoveries(const double *p, size_t n, double level)
     return greatest;
 }
 
-/* Return half the width of the interval if the effect were based on `wanted` instead of n
- * values. The width decreases as `wanted` grows. */
+/* Return half the width that the interval would have if the effect were based on `wanted`
+ * values instead of n. The width decreases as `wanted` grows. */
 static double half_width(const struct stats_effect *effect, size_t n, size_t wanted,
                          double confidence)
 {

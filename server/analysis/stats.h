@@ -7,7 +7,8 @@
 
 #include <stddef.h>
 
-/* From this number of values on, a mean omits a sixth of the values at each end. */
+/* Minimum number of values for a trimmed mean, which omits a sixth of the values at each
+ * end. */
 #define STATS_TRIM_FROM 8
 
 /* Regularized incomplete beta function I_x(a, b), for 0 <= x <= 1, a > 0 and b > 0. */
@@ -24,15 +25,16 @@ double stats_t_quantile(double p, double df);
 double stats_mean(const double *values, size_t n);
 double stats_deviation(const double *values, size_t n);
 
-/* An estimate relative to 0, or of head relative to base. If it overflows, error, low,
- * high and p are NaN. */
+/* An estimated effect: a difference from 0, or head relative to base. If the estimate
+ * overflows, error, low, high and p are NaN. */
 struct stats_effect {
     double base, head; /* the means on which the estimate is based */
     double estimate;
     double error, df; /* standard error, 0 if all values are equal; degrees of freedom */
     double low, high; /* 95 % interval */
-    double p;         /* two-sided probability of such an estimate by chance */
-    size_t trimmed;   /* number of values trimmed at each end, per side */
+    /* two-sided p value: the probability of such an estimate by chance */
+    double p;
+    size_t trimmed; /* number of values trimmed at each end, per side */
 };
 
 /* Compute the effect from n >= 2 differences of pairs with Student's t. From
@@ -59,9 +61,9 @@ void stats_interval(const struct stats_effect *effect, double confidence, double
  * the Royal Statistical Society B 57, 1995). */
 double stats_discoveries(const double *p, size_t n, double level);
 
-/* Return the number of pairs, or cases per side, that would reduce half the interval to
- * `half`, above 0, with the same scatter. n: number of pairs or cases behind the effect.
- * Returns at most STATS_REPEATS_MAX. */
+/* Return the number of pairs, or of cases per side, at which half the interval's width
+ * would be `half` (> 0), with the same scatter. n: number of pairs or cases on which the
+ * effect is based. Returns at most STATS_REPEATS_MAX. */
 #define STATS_REPEATS_MAX 1000
 size_t stats_repeats(const struct stats_effect *effect, size_t n, double half,
                      double confidence);

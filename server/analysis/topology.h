@@ -15,7 +15,7 @@ struct topology_text {
 
 /* Return a new object {"verdict","kinds","unread"}. verdict: of kind `topology`. kinds:
  * [{"nodes","xml"}], one entry for all nodes that are equal apart from bus ids and other
- * values of a single node, with the first node's XML. unread: [{"node","why"}]. mark:
+ * values specific to a node, with the first node's XML. unread: [{"node","why"}]. mark:
  * suffix of the sentence, see verdict.h. */
 json_t *topology_judge(const struct topology_text *texts, size_t n, const char *mark);
 

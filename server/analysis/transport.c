@@ -24,8 +24,9 @@ struct fold {
     const struct transport_input *input;
     size_t *order;  /* indexes into t->reports, ordered by node and rank */
     json_t *ways;   /* array of transports, with their texts and pairs */
-    json_t *places; /* node indexes as JSON numbers, which many pairs share */
-    struct transport_comm *comms; /* in the order of first mention */
+    json_t *places; /* node indexes as JSON numbers, shared by many pairs */
+    /* communicators in the order in which reports first mention them */
+    struct transport_comm *comms;
     size_t n_comms, comms_capacity;
     json_t *comm_at; /* index into comms, by communicator id */
 };
@@ -266,8 +267,8 @@ put_lines(const struct fold *fold, json_t *out, const char *key,
     json_decref(first);
 }
 
-/* Return a communicator's object, with the number of ranks that have logs, and of their
- * nodes. */
+/* Return a communicator as an object, with the number of ranks whose logs are available
+ * and the number of nodes of these ranks. */
 static json_t *comm_json(const struct fold *fold, const struct transport_comm *comm)
 {
     bool *has = memory_zeroed(fold->input->n_nodes, sizeof(*has), "the nodes of ranks");

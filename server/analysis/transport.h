@@ -29,7 +29,8 @@ struct transport_input {
     bool is_of_file;
 };
 
-/* The sender of a log: a process with its rank in the case or another unique number. */
+/* The process that sent a log. rank: the process's rank in the case, or another unique
+ * number. */
 struct transport_speaker {
     int rank;
     int node;                /* index of the process's node */

@@ -240,8 +240,8 @@ static bool has_finding(const struct findings *findings, const char *about, int 
     return false;
 }
 
-/* Report a node's HCAs in comparison with a typical node or, if there are only two nodes,
- * with the other node. */
+/* Report how a node's HCAs differ from those of a typical node or, if there are only two
+ * nodes, from those of the other node. */
 static void found_hcas(struct findings *findings, int node, int usual, bool is_most)
 {
     char own[VALUE_MAX], others[VALUE_MAX], text[TRANSPORT_WHAT_MAX];

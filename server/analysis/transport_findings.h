@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* transport_findings.h - collects the findings of the files that detect problems */
+/* transport_findings.h - collects findings from the transport_*.c files that detect
+ * problems */
 #ifndef RINGBENCH_SERVER_ANALYSIS_TRANSPORT_FINDINGS_H
 #define RINGBENCH_SERVER_ANALYSIS_TRANSPORT_FINDINGS_H
 
@@ -33,8 +34,8 @@ struct findings {
     bool *receives; /* by node: true if the node receives with GPUDirect */
 };
 
-/* Return the finding for a kept value (transport_kept()), and create it if needed. NULL
- * if there are too many findings. */
+/* Return the finding for a kept value (transport_kept()), and create it if needed. Return
+ * NULL if there are too many findings. */
 struct transport_finding *transport_finding_with(struct findings *findings,
                                                  const json_t *what);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* transport_kept.c - stores texts and values that many processes share only once */
+/* transport_kept.c - stores a single copy of each text and value that many processes
+ * share */
 #include <stdlib.h>
 
 #include "common/base/json_util.h"

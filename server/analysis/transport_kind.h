@@ -5,7 +5,7 @@
 
 #include "server/analysis/transport.h"
 
-/* Return the documented kind of an interface for sockets, as in docs/reference/api.md.
+/* Return the kind of an interface for sockets, as documented in docs/reference/api.md.
  * The kind comes from the inventory, or else from the interface's name. The text is
  * static. */
 const char *transport_net_kind(const struct transport_node *node, const char *name);

@@ -206,8 +206,8 @@ static bool only_sends(const struct look *look, const json_t *way)
            !json_get_str(look->settings, "NCCL_NET_GDR_READ", NULL);
 }
 
-/* Return true if the log reports GPUDirect for this kind of transport: NET/IB and the EFA
- * plugin. Other plugins use other names. */
+/* Return true if the log reports GPUDirect for this kind of transport, as it does for
+ * NET/IB and the EFA plugin. Other plugins use other names. */
 static bool can_have_gdr(const char *via)
 {
     return ncclog_is_of_ib(via) || strstr(via, "Libfabric") || strstr(via, "OFI");
@@ -307,8 +307,8 @@ static void check_settings(struct look *look)
 
 /* ---- Warnings ---- */
 
-/* Return the number of digits after a completion's label, or 0. These digits differ each
- * time. */
+/* Return the number of digits after a label such as "opcode=", or 0. These digits differ
+ * between completions. */
 static size_t operation_digits(const char *text, size_t *label)
 {
     static const char *const labels[] = {"opcode=", "opcode ", "len=", "len "};
@@ -464,8 +464,8 @@ static void check_p2p(struct look *look)
 
 /* ---- Interfaces ---- */
 
-/* Describe an interface that does not connect nodes, by its name or address. NULL if the
- * interface may connect nodes. */
+/* Describe an interface that does not connect nodes, by its name or address. Return NULL
+ * if the interface may connect nodes. */
 static const char *why_local(const char *name, const char *address, bool is_ready)
 {
     static const struct {
@@ -550,8 +550,8 @@ static void note_hcas(struct look *look)
             strcmp(json_get_str(json_array_get(hcas, i), "link", ""), link) == 0;
 }
 
-/* Report sockets, of the host backend or of UCX, if UCX could use RDMA and the user did
- * not request sockets. */
+/* Report that the host backend or UCX uses sockets, although UCX could use RDMA and the
+ * user did not request sockets. */
 static void check_host(struct look *look)
 {
     const json_t *port = active_port(&look->node, "");

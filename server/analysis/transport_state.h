@@ -60,7 +60,7 @@ struct transport_found {
     bool unless_receives;
 };
 
-/* A number of log lines, of which only the first ones are stored. */
+/* The number of log lines, and the first of these lines. */
 struct transport_lines {
     const json_t *first; /* the first lines, or NULL */
     int64_t n;
@@ -77,7 +77,7 @@ struct transport_report {
     size_t n_first; /* number of findings that precede "odd_node" in the output */
     const char *network, *why; /* each may be NULL */
     bool by_sockets, receives;
-    bool is_spread; /* the communicator spans several nodes, or may span several nodes */
+    bool is_spread;      /* the communicator spans, or may span, several nodes */
     int64_t local_ranks; /* number of ranks on the node, as reported; 0: unknown */
     const char *hca;     /* name of the HCA in use, or NULL */
     bool has_more_hcas;  /* the process uses several HCAs */
@@ -115,7 +115,7 @@ struct transport {
 };
 
 /* Return the stored text or value that equals the argument (borrowed). Store the argument
- * if there is none. NULL returns NULL. */
+ * if there is none. Return NULL for NULL. */
 const char *transport_kept_text(struct transport *t, const char *text);
 json_t *transport_kept(struct transport *t, json_t *value);
 

@@ -13,8 +13,8 @@
 
 #define RANKS_MAX 65536
 
-/* Return the number of a name in an object of numbers. A new name gets the next number.
- * Return -1 if the object already contains `most` names. */
+/* Return the number assigned to a name. `places` maps names to numbers. A new name gets
+ * the next number. Return -1 if `places` already contains `most` names. */
 static int64_t place_of(json_t *places, const char *name, size_t most)
 {
     int64_t place = json_get_int(places, name, -1);
@@ -128,7 +128,7 @@ static const char *kind_of(const struct transport_node *node, const json_t *way)
     return strncmp(via, "NET/", 4) == 0   ? "plugin"
            : strncmp(via, "P2P/", 4) == 0 ? "p2p"
            : strncmp(via, "SHM", 3) == 0  ? "shm"
-           /* the text in versions before 2.10 */
+           /* the text in NCCL versions before 2.10 */
            : strcmp(via, "direct shared memory") == 0 ? "shm"
                                                       : "other";
 }

@@ -66,8 +66,8 @@ static bool explain_by(const json_t *port, const char *hca, const char *name, ch
     return true;
 }
 
-/* Explain to what NCCL_IB_HCA refers, from the first node that knows `name`, the first
- * name in NCCL_IB_HCA. */
+/* Describe what NCCL_IB_HCA refers to, from the first node that has a matching port.
+ * name: the first name in NCCL_IB_HCA. */
 static void explain_hca(const struct transport *t, const char *hca, const char *name,
                         char *out, size_t size)
 {
@@ -197,8 +197,8 @@ static void check_unread(struct findings *findings, const json_t *folded)
 
 /* ---- Odd nodes ---- */
 
-/* Return the network of most processes, such as "NET/IB". NULL if most use sockets or
- * there is no majority. */
+/* Return the network of most processes, such as "NET/IB". Return NULL if most use sockets
+ * or there is no majority. */
 static const char *usual_network(const struct transport *t, const size_t *order)
 {
     const char *usual = NULL;

@@ -20,7 +20,7 @@ enum { AT_SERIES, AT_VALUE, AT_RUN, AT_CREATED, AT_VERSIONS };
 /* A series on the page, with its runs ordered from oldest to newest. */
 struct history {
     json_int_t series;
-    const json_t **rows; /* the series' rows of the window */
+    const json_t **rows; /* the series' rows in the window */
     double *levels;      /* logarithms of the rows' values */
     size_t n;
     struct change_point found[CHANGE_POINTS_MAX];
@@ -313,7 +313,8 @@ static void read_histories(struct trend *trend, const json_t *points,
     }
 }
 
-/* Limit p. With many series, a page would show some changes by chance. */
+/* Set p_max, the limit for p. Without this limit, a page with many series would show some
+ * changes that are due to chance. */
 static void control_false_discoveries(struct trend *trend)
 {
     double *p = memory_zeroed(trend->n + 1, sizeof(*p), "a trend");

@@ -22,8 +22,8 @@ static const char *agent_key(const struct http_request *request)
     return http_request_header(request, "Ringbench-Agent-Key");
 }
 
-/* Answer 409 with err->text and a member `key`. Its value tells the agent from which
- * sequence number, or after how many seconds, to continue. */
+/* Answer with 409, err->text and a member `key`. Its value is the sequence number from
+ * which, or the number of seconds after which, the agent continues. */
 static void reply_conflict(struct http_request *request, const struct error *err,
                            const char *key, int64_t value)
 {

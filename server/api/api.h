@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* api.h - the route table of the HTTP resources in docs/reference/api.md and
- * docs/development/agent-protocol.md */
+/* api.h - declares the state that all handlers share, and the route table of the HTTP
+ * resources in docs/reference/api.md and docs/development/agent-protocol.md */
 #ifndef RINGBENCH_SERVER_API_API_H
 #define RINGBENCH_SERVER_API_API_H
 
@@ -18,8 +18,8 @@ struct live_summary;
 struct task;
 struct watches;
 
-/* The state that the handlers use; every pointer is borrowed. One struct exists for the
- * server's life. http_server_create gets it as `arg`. */
+/* The state that all handlers use. Every pointer is borrowed. The server has a single
+ * struct, which http_server_create() receives as `arg`. */
 struct api {
     uv_loop_t *loop;
     struct store *store;
@@ -37,7 +37,7 @@ struct api {
     bool is_playing;
     unsigned heavy_tasks; /* number of STORE_HEAVY tasks that run or wait */
     LIST_HEAD(, live_summary)
-    live_summaries;     /* one for each run whose summary clients follow */
+    live_summaries;     /* summaries of the runs that clients follow */
     struct task *alone; /* queue of tasks that run one at a time; NULL at first */
 };
 

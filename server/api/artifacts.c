@@ -44,7 +44,7 @@ void api_run_artifact(struct http_request *request, void *arg)
     task_start(arg, request, &artifact_route, TASK_NO_RUN, STORE_KEYED, answer_text);
 }
 
-/* Parse the text at index `place` as JSON; a new reference. */
+/* Parse the text at index `place` as JSON and return a new reference. */
 static json_t *inventory_of(const json_t *texts, size_t place)
 {
     return json_loads(json_get_str(json_array_get(texts, place), "text", ""), 0, NULL);

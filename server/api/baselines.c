@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* baselines.c - accepts, removes and lists baselines: runs that a person chose as
- * reference for comparisons */
+ * references for comparisons */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,8 +128,8 @@ void api_baseline_accept(struct http_request *request, void *arg)
 
 /* ---- Removing ---- */
 
-/* Find the baseline whose id is in the path, also a removed one. A new reference; NULL
- * with err. */
+/* Return the baseline whose id is in the path, even if it was removed, as a new
+ * reference. Return NULL with err on failure. */
 static json_t *find(sqlite3 *db, const struct task *task, struct error *err)
 {
     const char *id = http_request_param(task->request, "id");

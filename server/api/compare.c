@@ -11,7 +11,8 @@
 #include "server/api/run_set.h"
 #include "server/render/compare_text.h"
 
-#define ASKS_MAX ((RUN_SET_MAX - STORE_HISTORY) / 2) /* runs and cases per side */
+/* maximum number of runs and cases per side */
+#define ASKS_MAX ((RUN_SET_MAX - STORE_HISTORY) / 2)
 #define BASELINE "baseline" /* value of `base` in place of a run's id; ids are longer */
 
 struct side {
@@ -28,8 +29,9 @@ struct side {
 struct comparison {
     struct run_set set;
     struct side base, head;
-    struct side history; /* earlier runs that are like the base run */
-    bool is_alike;       /* of a baseline, keep only cases with head's variables */
+    struct side history; /* earlier runs that are similar to the base run */
+    /* keep only those cases of a baseline that set the same variables as head's cases */
+    bool is_alike;
 };
 
 /* ---- Reading the request ---- */
@@ -124,7 +126,7 @@ static int read_sides(struct task *task, struct comparison *comparison, struct e
             task, 422, err,
             "the parameter base is missing: set it to a run's id, RUN:CASE or baseline");
     /* By default, use only those cases of a baseline that set the same variables as
-     * head's. */
+     * head's cases. */
     comparison->is_alike = base->is_baseline && json_object_size(base->env) == 0;
     /* Without the parameter head, compare two combinations of the base run. */
     if (head->n == 0) {
@@ -150,7 +152,7 @@ static void take_runs(struct comparison *comparison, const json_t *runs,
                              -1};
 }
 
-/* A comparison of two single runs also reads earlier runs like base's, which show how
+/* A comparison of two single runs also reads earlier runs similar to base. They show how
  * much results scatter between runs. */
 static bool needs_history(const struct comparison *comparison)
 {
@@ -206,7 +208,7 @@ static int choose(const struct comparison *comparison, const struct side *from,
     return compare_side_choose(side, asks, from->n, from->env, err);
 }
 
-/* Return the comparison as JSON, a new reference; NULL with err. */
+/* Return the comparison as a new JSON object, or NULL with err. */
 static json_t *compare(const struct task *task, const struct comparison *comparison,
                        struct error *err)
 {

@@ -6,8 +6,8 @@
 #include "server/api/task.h"
 #include "server/runs/run_edit.h"
 
-/* Return the body of the event `edit`; NULL with *problems. given: the patch, and who
- * sent it. */
+/* Return the body of an `edit` event, or NULL with *problems. given: the patch, and the
+ * name and address of its sender. */
 static json_t *event_of(const json_t *run, const json_t *given, struct problems *problems)
 {
     json_t *editable = run_editable(run);
@@ -32,7 +32,8 @@ static int show(sqlite3 *db, struct task *task, struct error *err)
     return task_json(task, json_incref(task->run));
 }
 
-/* Write the event before the run: the event fails if the run was deleted meanwhile. */
+/* Write the event before the run, because writing the event fails if the run was deleted
+ * meanwhile. */
 static void write_edit(struct task *task, const json_t *event)
 {
     json_t *run = task->run, *editable = run_editable(run);

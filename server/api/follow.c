@@ -21,7 +21,8 @@
 /* Events per page. The limit bounds the time that a page takes on the loop, and the
  * memory for pages when 2,000 clients connect at once. */
 #define PAGE_EVENTS 64
-/* Limit of a page in the client's format. A page read from the store is about 1 MiB. */
+/* Maximum size of a page in the client's format, in bytes. A page read from the store is
+ * about 1 MiB. */
 #define PAGE_BYTES_MAX ((size_t)64 << 20)
 #define ALIVE_MS 15000
 #define FLUSH_MS 2000
@@ -40,11 +41,13 @@ struct follower {
     const char *type; /* which events to read: see store_get_events */
     int64_t after;    /* id of the last event before the page that is being read */
     struct store_events *page; /* the page that the store's thread read */
-    int64_t asked;             /* highest id shown live when the page was requested */
-    bool has_ended;            /* the run has ended */
-    bool is_done;              /* all events are sent; only the summary is left */
-    bool is_reading;           /* a thread of the store uses this follower */
-    bool is_blocked; /* reads no page until the client has read the earlier ones */
+    /* highest id of a live event when the page was requested */
+    int64_t asked;
+    bool has_ended;  /* the run has ended */
+    bool is_done;    /* all events are sent; only the summary is left */
+    bool is_reading; /* a thread of the store uses this follower */
+    /* the follower reads no page until the client has read the earlier pages */
+    bool is_blocked;
     bool is_timer_closed;
 };
 
@@ -78,8 +81,9 @@ static void leave(struct follower *follower)
     uv_close((uv_handle_t *)&follower->timer, on_timer_closed);
 }
 
-/* Called when the client has left or the server stops. A text answer gets a final line.
- * An EventSource reconnects by itself. Answers in other formats end as incomplete. */
+/* Called when the client has left or the server stops. A text answer ends with a final
+ * line. An EventSource reconnects automatically. Answers in other formats end as
+ * incomplete. */
 static void on_gone(void *data)
 {
     struct follower *follower = data;
@@ -154,8 +158,8 @@ static void go_on(struct follower *follower, enum catchup_step step)
     }
 }
 
-/* Refuse the summary if the client has not read earlier data; the client gets a complete
- * one later. */
+/* Refuse the summary if the client has not read earlier data. The client gets a complete
+ * summary later. */
 static bool on_summary(void *arg, const struct buf *text, bool is_last)
 {
     struct follower *follower = arg;
@@ -200,7 +204,7 @@ static void give_up(struct follower *follower)
     http_stream_abort(stream);
 }
 
-/* Send a page and find the next step; -1 if it cannot be sent. */
+/* Send a page and determine the next step. Return -1 if the page cannot be sent. */
 static int take_page(struct follower *follower, const struct store_events *page,
                      enum catchup_step *step)
 {
@@ -209,16 +213,16 @@ static int take_page(struct follower *follower, const struct store_events *page,
 
     if (write_events(follower, page->list, page->n))
         return -1;
-    /* An empty page means that all events up to `asked` have other types: none of them is
-     * to be sent. */
+    /* An empty page means that all events up to `asked` have types that were not
+     * requested, so none of them is sent. */
     if (page->n == 0 && follower->asked > last_id)
         last_id = follower->asked;
     *step = catchup_page(catchup, last_id, page->n);
     return 0;
 }
 
-/* Runs on a thread of the store. The loop's thread does not use these members until
- * on_page. */
+/* Runs on a thread of the store. Until on_page() is called, the loop's thread does not
+ * use these members. */
 static int get_page(sqlite3 *db, void *arg, struct error *err)
 {
     struct follower *follower = arg;
@@ -331,7 +335,7 @@ static struct follower *follower_create(struct api *api, struct http_request *re
              follower->run);
     follower->writer = event_writer_create(options->form, run, link, post);
     if (options->status ==
-        201) /* only the creator of the run gets the command that stops it */
+        201) /* the command that stops the run is shown only to its creator */
         event_writer_say_stop(follower->writer);
     if (options->wants_samples)
         event_writer_want_samples(follower->writer);

@@ -12,8 +12,9 @@ struct follow_options {
     int64_t after;      /* id of the last event that the client received */
     bool wants_samples; /* rows include their samples */
     bool wants_ranks;   /* rows in JSON include each rank's time */
-    bool is_bare;       /* omit the events `result` */
-    bool wants_summary; /* also send events `summary`; only for SSE with is_endless */
+    bool is_bare;       /* omit events of the type `result` */
+    /* also send events of the type `summary`; only for SSE with is_endless */
+    bool wants_summary;
     /* follow until the run ends; if false, stop after the stored events */
     bool is_endless;
 };

@@ -12,7 +12,8 @@
 #include "server/api/handlers.h"
 #include "server/api/run_set.h"
 
-/* Write an answer that contains a verdict. answer: taken; NULL with err. */
+/* Write an answer that contains a verdict. Takes the reference to `answer`, which is NULL
+ * after an error. */
 static int reply(struct task *task, json_t *answer, struct error *err)
 {
     const json_t *verdict = json_object_get(answer, "verdict");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* handlers.h - the handlers that the route table names; `arg` is the struct api */
+/* handlers.h - declares the handlers of the route table. Their argument `arg` is the
+ * struct api. */
 #ifndef RINGBENCH_SERVER_API_HANDLERS_H
 #define RINGBENCH_SERVER_API_HANDLERS_H
 
@@ -26,7 +27,8 @@ http_handler api_watch_add, api_watch_list, api_watch_get, api_watch_pause,
     api_suspect_list, api_suspect_clear;
 http_handler api_demo_start;
 
-/* The reason why api_demo_start would refuse, as a sentence; NULL if it would accept. */
+/* Return the reason why api_demo_start() would refuse, as a sentence, or NULL if it would
+ * accept. */
 const char *api_demo_refusal(const struct api *api);
 
 /* Return true if the store accepts new data. If not, answer with 503 and return false. */

@@ -18,7 +18,7 @@
 #include "server/runs/imported.h"
 #include "server/store/run_listed.h"
 
-#define TEXT_LINES_MAX 100 /* runs listed in a text answer */
+#define TEXT_LINES_MAX 100 /* maximum number of runs in a text answer */
 
 /* ---- The answer ---- */
 
@@ -144,7 +144,7 @@ static int write_runs(struct task *task, const struct import *import,
     return result;
 }
 
-/* Return the labels as a JSON object; a new reference. */
+/* Return the labels as a new JSON object. */
 static json_t *labels_json(const struct param_texts *labels)
 {
     json_t *object = json_object();

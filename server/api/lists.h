@@ -22,17 +22,18 @@ enum list {
     LIST_SUSPECTS
 };
 
-/* Append items of the list as rows of a table; the layout holds the earlier items. -1
- * when `out` is full. */
+/* Append items of the list as rows of a table. The layout is kept between calls. Return
+ * -1 when `out` is full. */
 int lists_append(enum list list, const json_t *items, enum form form,
                  struct columns_layout *layout, struct buf *out);
 
 /* Write {KEY: items, "next": cursor} as the task's answer in the given format. If there
- * is a next page, add a Link header. -1 with err when the list is too long. */
+ * is a next page, add a Link header. Return -1 with err if the list is too long. */
 int lists_write(struct task *task, enum list list, const json_t *document,
                 const struct params_format *format, struct error *err);
 
-/* Answer the request with the document (taken) in the given format. */
+/* Answer the request with the document in the given format. Takes the reference to the
+ * document. */
 void lists_reply(struct http_request *request, enum list list,
                  const struct params_format *format, json_t *document);
 

@@ -28,7 +28,7 @@ struct summary_listener {
     struct live_summary *live;
     live_summary_text *take;
     void *arg;
-    bool has_all; /* received all summaries up to the latest */
+    bool has_all; /* the listener received all summaries up to the latest */
 };
 
 struct live_summary {
@@ -103,8 +103,8 @@ static void rest(struct live_summary *live, int64_t took_ns)
 
 /* ---- On the store's thread ---- */
 
-/* Return the combinations whose series or figures changed after event `since`, formatted
- * as in the answer to a request for a summary. A new reference. */
+/* Return a new array of the combinations whose series or figures changed after event
+ * `since`. The format is that of an answer to a request for a summary. */
 static json_t *combinations_of(const struct summary *summary, int64_t since,
                                const json_t *doc)
 {
@@ -192,8 +192,8 @@ static int make(sqlite3 *db, void *arg, struct error *err)
 
 /* ---- On the loop ---- */
 
-/* Send the last summary in full to every listener: it may contain other points of a long
- * series than earlier summaries. */
+/* Send the last summary in full to every listener, because it may contain other points of
+ * a long series than earlier summaries did. */
 static void tell(struct live_summary *live, bool is_failed)
 {
     struct summary_listener *listener = LIST_FIRST(&live->listeners), *next;

@@ -9,9 +9,9 @@
 
 struct summary_listener;
 
-/* Receives a Server-Sent Event `summary` as text; NULL if the summary failed. is_last:
- * the run has ended, and the listener is freed afterwards. Returns false if the listener
- * could not take the text; the next summary is then complete. */
+/* Receives the Server-Sent Event `summary` as text, or NULL if the summary failed.
+ * is_last: the run has ended, and the listener is freed afterwards. Returns false if the
+ * listener could not accept the text; the next summary is then complete. */
 typedef bool live_summary_text(void *arg, const struct buf *text, bool is_last);
 
 /* Call `take` soon with the run's complete summary, and later with changes. The calls end

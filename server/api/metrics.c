@@ -182,7 +182,7 @@ static void put_checks(const struct api *api, struct buf *out)
     }
 }
 
-/* The figures of bands, and their factors to base units. */
+/* Figures of bands, and factors that convert them to base units. */
 static const struct {
     const char *name, *help;
     double factor;
@@ -209,7 +209,8 @@ static void put_figures(const struct api *api, struct buf *out)
             char collective[40] = "", dtype[40] = "", name[40] = "";
             int band;
 
-            /* likeness_figure: "all_reduce float32 latency in place" */
+            /* the format of likeness_figure(), such as "all_reduce float32 latency in
+             * place" */
             sscanf(figure, "%39s %39s %39s", collective, dtype, name);
             band = band_lookup(name);
             if (band < 0 ||
@@ -230,7 +231,8 @@ static void put_figures(const struct api *api, struct buf *out)
 
 /* ---- Watches ---- */
 
-#define WATCH_NODES_MAX 1000 /* total of all watches; a node gives up to five samples */
+/* limit for all watches together; a node has up to five samples */
+#define WATCH_NODES_MAX 1000
 
 static void put_watch_labels(struct buf *out, const char *name, const json_t *watch,
                              const json_t *node)
@@ -291,8 +293,8 @@ static const struct {
      put_stale},
 };
 
-/* Return documents of watches including their nodes, until WATCH_NODES_MAX nodes are
- * reached; a new reference. */
+/* Return a new array of the watches' documents with their nodes. It ends with the watch
+ * that reaches WATCH_NODES_MAX nodes. */
 static json_t *whole_watches(const struct api *api, const json_t *list)
 {
     json_t *whole = json_array(), *watch;
@@ -388,7 +390,8 @@ static void put_http(const struct api *api, struct buf *out)
     single(out, "ringbench_http_streams", "gauge", "Open streams.", (double)c.streams);
 }
 
-/* Append a gauge with one sample for all cases' stores and one for the standing store. */
+/* Append a gauge with two samples: one for the stores of all cases, and one for the
+ * standing store. */
 static void put_usage(struct buf *out, const char *name, const char *help, size_t cases,
                       size_t standing)
 {

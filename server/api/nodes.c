@@ -89,7 +89,8 @@ static void on_drained(void *data)
     free(pages);
 }
 
-/* Send `nodes` (taken) as the first page, then the other pages. */
+/* Send `nodes` as the first page, then the other pages. Takes the reference to `nodes`.
+ */
 static void stream_pages(struct http_request *request, const struct node_pages *form,
                          json_t *nodes)
 {

@@ -24,8 +24,8 @@
 
 /* ---- Rows and figures ---- */
 
-/* Return the names in one list of the answer to GET /api/v1/collectives: the list with
- * the key `list`, such as "dtypes". A new reference. */
+/* Return a new array of the names in one list of the answer to GET /api/v1/collectives.
+ * list: the list's key, such as "dtypes". */
 static json_t *names_of(const char *list)
 {
     json_t *all = collective_json(), *names = json_array(), *item;
@@ -169,7 +169,8 @@ static json_t *list_of(const struct spec_field *field)
     return schema;
 }
 
-/* Return the part of a field's schema that its table entry defines; a new reference. */
+/* Return a new object with the part of a field's schema that the field's table entry
+ * defines. */
 static json_t *facts_of(const struct spec_field *field)
 {
     if (field->kind == &spec_integer)
@@ -204,7 +205,7 @@ static json_t *place_of_fields(json_t *schema)
     return schema;
 }
 
-/* Replace "fields" by properties: each field of the table, completed by its entry in
+/* Replace "fields" with properties: each field of the table, completed by its entry in
  * "fields". */
 static void complete_fields(json_t *schema, const struct spec_fields *fields)
 {
@@ -255,7 +256,8 @@ static void complete_program_rule(json_t *spec)
     json_object_set_new(json_object_get(rule, "then"), "properties", refused);
 }
 
-/* Require all members of the effective spec that the body `text` results in. */
+/* Mark all members of the effective spec as required. The spec results from the body
+ * `text`. */
 static void complete_effective(json_t *schema, const char *text)
 {
     json_t *body = json_loads(text, 0, NULL), *effective, *value;
@@ -432,7 +434,7 @@ static const struct {
 
 #define ERRORS (sizeof(errors) / sizeof(errors[0]))
 
-/* Replace keys that are short media types by "content". */
+/* Convert keys that are short media types, such as "json", to a member "content". */
 static void complete_content(json_t *body)
 {
     static const char *const types[][2] = {
@@ -463,7 +465,7 @@ static void complete_content(json_t *body)
     json_decref(content);
 }
 
-/* Describe each format of the route that the response lacks as a string. */
+/* Add each format of the route that the response lacks, and describe it as a string. */
 static void add_formats(const struct route_params *route, json_t *responses)
 {
     json_t *body = json_object_get(responses, "200");
@@ -475,8 +477,8 @@ static void add_formats(const struct route_params *route, json_t *responses)
             json_object_set_new(body, route->formats[i].name, json_string("string"));
 }
 
-/* True if the operation lists the error. Every operation lists "default". Operations that
- * need a token also list 401 and 403. */
+/* Return true if the operation lists the error. Every operation lists "default".
+ * Operations that need a token also list 401 and 403. */
 static bool has_error(const json_t *operation, const json_t *listed, size_t error)
 {
     int status = atoi(errors[error].status);
@@ -584,7 +586,7 @@ static json_t *templates_of(enum verdict_kind kind)
     for (int i = 0; i < MESSAGES; i++) {
         bool is_told =
             messages[i].kind !=
-            kind; /* skip this message: other kind, or same text as an earlier one */
+            kind; /* skip messages of other kinds, and texts of earlier messages */
 
         for (int k = 0; k < i && !is_told; k++)
             is_told = strcmp(messages[k].text, messages[i].text) == 0;

@@ -43,7 +43,7 @@ static json_t *enum_of(char *words)
 
 static json_t *schema_of_type(char *type);
 
-/* Return the schema of a text "[TYPE]" or "{TYPE}"; a new reference. */
+/* Return a new schema for a text "[TYPE]" or "{TYPE}". */
 static json_t *container_of(char *type)
 {
     bool is_array = *type == '[';
@@ -97,7 +97,7 @@ static json_t *schema_of_type(char *type)
     return or_null(plain_schema(type));
 }
 
-/* Return the schema of a text "TYPE: description"; TYPE may be empty. A new reference. */
+/* Return a new schema for a text "TYPE: description". TYPE may be empty. */
 static json_t *schema_of_text(const char *text)
 {
     const char *colon = strstr(text, ": ");
@@ -181,7 +181,7 @@ static void set_like(json_t *schema, json_t *source, const json_t *known)
 
 enum place { PLACE_OTHER, PLACE_SCHEMA, PLACE_SCHEMAS, PLACE_MEMBERS };
 
-/* The kind of value of a schema's key. */
+/* Return the kind of value that a schema's key has. */
 static enum place place_of(const char *key)
 {
     static const struct {

@@ -21,11 +21,11 @@
 
 #include <jansson.h>
 
-/* Return the expanded schema, a new reference. known: schemas by name. A schema that
- * `like` refers to must already be expanded there. */
+/* Return the expanded schema as a new reference. known: schemas by name. A schema to
+ * which `like` refers must already be expanded in `known`. */
 json_t *openapi_schema(json_t *schema, const json_t *known);
 
-/* Return {"$ref": "#/components/GROUP/NAME"}, a new reference. */
+/* Return a new object {"$ref": "#/components/GROUP/NAME"}. */
 json_t *openapi_ref(const char *group, const char *name);
 
 #endif

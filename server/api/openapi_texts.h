@@ -11,8 +11,8 @@
 
 #include <jansson.h>
 
-/* Add the examples and descriptions to a document that is complete except for them. A
- * text that no operation or member uses fails the build. */
+/* Add the examples and descriptions to a document that is complete except for these
+ * texts. The build fails if no operation or member uses a text. */
 void openapi_add_texts(json_t *document, json_t *texts);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* param.h - defines a query parameter as a table entry. params.c reads requests by these
- * tables, and openapi_make.c describes the API from them. */
+/* param.h - defines a query parameter as a table entry. params.c reads requests with
+ * these tables, and openapi_make.c describes the API from them. */
 #ifndef RINGBENCH_SERVER_API_PARAM_H
 #define RINGBENCH_SERVER_API_PARAM_H
 
@@ -20,7 +20,7 @@ enum param_kind {
     PARAM_TIME,    /* int64_t, milliseconds; 0 if absent */
     /* The parameter may repeat, at most `max` times; the value is a struct param_texts.
      * If max is 0, the handler reads the values itself. */
-    PARAM_TEXTS, /* each one of `choices`, if set */
+    PARAM_TEXTS, /* each value is one of `choices`, if set */
     PARAM_LABELS /* KEY=VALUE */
 };
 
@@ -37,7 +37,7 @@ struct param {
     enum param_kind kind;
     size_t offset; /* position of the value in the handler's struct */
     int64_t min, max;
-    /* value if the parameter is absent; for an integer or choice without default */
+    /* value of an absent integer or choice that has no default */
     int64_t absent;
     double least, most;
     const char *usual;          /* default, written as in a request; NULL: none */
@@ -50,8 +50,8 @@ struct param {
 
 /* A format in which a resource is available. */
 struct params_format {
-    const char *name; /* as in ?format= */
-    const char *type; /* media type, as in Accept */
+    const char *name; /* value of the parameter `format` */
+    const char *type; /* media type, as in the header Accept */
     int value;
 };
 
@@ -60,7 +60,8 @@ struct route_params {
     const char *type; /* the answer's only media type; NULL if `formats` is set */
     const struct params_format *formats; /* the answer's formats; ends with a NULL name */
     const char *format_help;             /* or NULL */
-    size_t format_offset; /* position of the handler's const struct params_format * */
+    /* offset of the handler's member `const struct params_format *` */
+    size_t format_offset;
     const struct param *list;
     size_t n;
 };

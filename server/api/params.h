@@ -14,10 +14,10 @@
 #include "server/api/param.h"
 #include "server/http/http.h"
 
-/* True if a text has 1 to max bytes and no control characters. */
+/* Return true if a text has 1 to max bytes and no control characters. */
 bool params_is_line(const char *text, size_t max);
 
-/* Parse a decimal integer from min to max. Returns -1 if the text is anything else. */
+/* Parse a decimal integer from min to max. Return -1 if the text is anything else. */
 int params_parse_integer(const char *text, int64_t min, int64_t max, int64_t *value);
 
 /* Read a route's parameters into its handler's zeroed struct. If route is NULL, there are
@@ -26,22 +26,24 @@ int params_parse_integer(const char *text, int64_t min, int64_t max, int64_t *va
 bool params_read(struct http_request *request, const struct route_params *route,
                  void *into);
 
-/* Return the values as a JSON object by parameter name, a new reference. A choice is its
- * index, and an absent text is null. NULL if a text is not UTF-8. */
+/* Return the values as a new JSON object with the parameters' names as keys. A choice is
+ * represented by its index, and an absent text by null. Return NULL if a text is not
+ * UTF-8. */
 json_t *params_json(const struct route_params *route, const void *values);
 
-/* Return the body as JSON, a new reference. If the body is not JSON, answer with 400 and
- * return NULL. */
+/* Parse the body as JSON and return a new reference. If the body is not JSON, answer with
+ * 400 and return NULL. */
 json_t *params_body(struct http_request *request);
 
-/* Read the body into a struct by a table of fields. On errors return false after an
- * answer: 400, or 422 with the text `refusal` and all invalid fields. */
+/* Read the body into a struct that a table of fields describes. On errors, answer with
+ * 400, or with 422, the text `refusal` and all invalid fields. Then return false. */
 bool params_read_body(struct http_request *request, const struct spec_fields *fields,
                       void *into, const char *refusal);
 
-/* Choose a format by the parameter `format`, or by the header Accept, or take the first.
- * Return NULL after an answer: 422 if `format` is unknown, 406 if Accept excludes all
- * formats. The table ends with a NULL name. */
+/* Return the format that the parameter `format` or, without it, the header Accept
+ * selects. The default is the first format. Return NULL after answering with 422 if
+ * `format` is unknown, or with 406 if Accept excludes all formats. The table ends with a
+ * NULL name. */
 const struct params_format *params_format(struct http_request *request,
                                           const struct params_format *formats);
 
@@ -49,8 +51,8 @@ const struct params_format *params_format(struct http_request *request,
 void params_reply(struct http_request *request, int status,
                   const struct params_format *format, const struct buf *out);
 
-/* For a resource with one format: if Accept excludes it, answer with 406 and return
- * false. */
+/* Check the only format of a resource. If Accept excludes the format, answer with 406 and
+ * return false. */
 bool params_type(struct http_request *request, const char *type);
 
 #define PARAMS_TYPE_MAX 64

@@ -14,8 +14,8 @@ struct parked {
 /* Park the request. */
 struct parked *parked_create(struct api *api, struct http_request *request);
 
-/* End the wait: free `parked` and return the request, which must now be answered. NULL if
- * the client has left. */
+/* End the wait: free `parked` and return the request, which must now be answered. Return
+ * NULL if the client has left. */
 struct http_request *parked_take(struct parked *parked);
 
 #endif

@@ -42,8 +42,9 @@ static int put_member(struct buf *out, const char *name, const json_t *value)
     return result;
 }
 
-/* The server's documents of the run's nodes without their devices: the run's machines
- * list the devices by kind, and per node they would add megabytes. */
+/* Return the server's documents of the run's nodes without their devices. The run's
+ * machines already list the devices by kind, and a list for each node would add
+ * megabytes. */
 static json_t *known_nodes(const struct api *api, const json_t *run)
 {
     static const char *const devices[] = {"gpus", "rdma", "net"};
@@ -195,7 +196,9 @@ static int put_run(sqlite3 *db, const struct task *task, struct run_text *writer
         return -1;
     if (result == 0)
         buf_append_str(data, "]");
-    else /* The page shows by itself that events are missing; the text needs a line. */
+    /* The page itself shows that events are missing, but the text needs a line that says
+     * so. */
+    else
         buf_printf(text,
                    "# This text ends here, because the run is too large: it has %lld "
                    "rows and is %s.\n",
@@ -215,7 +218,7 @@ static void add_headers(struct task *task)
     size_t len;
     const char *stated = report_page_policy(&len);
 
-    /* Send the policy as a header too: a policy in the page cannot contain
+    /* Send the policy as a header too, because a policy in the page cannot contain
      * frame-ancestors. */
     snprintf(policy, sizeof(policy), "%.*s; frame-ancestors 'none'", (int)len, stated);
     snprintf(disposition, sizeof(disposition), "inline; filename=\"ringbench-%s.html\"",

@@ -53,7 +53,7 @@ const char *report_page_policy(size_t *len)
     return policy.data;
 }
 
-/* Append `text`, replacing each character of `special` by its replacement. */
+/* Append `text`, with each character of `special` replaced. */
 static int put_replaced(struct buf *out, const char *text, size_t len,
                         const char *special, const char *const *replacements)
 {

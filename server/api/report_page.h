@@ -9,15 +9,15 @@
 
 #include "common/base/buf.h"
 
-/* True if the program was built with the page. A build with RINGBENCH_UI=OFF lacks the
- * page. */
+/* Return true if the program was built with the page. A build with RINGBENCH_UI=OFF lacks
+ * the page. */
 bool report_page_exists(void);
 
-/* The page's own content security policy, which allows its parts by hash. Not terminated:
- * *len bytes. */
+/* Return the page's content security policy, which allows the page's own scripts and
+ * styles by hash. The text has *len bytes and is not NUL-terminated. */
 const char *report_page_policy(size_t *len);
 
-/* Append the page. title and text are plain text, data is JSON. Returns -1 when `out` is
+/* Append the page. title and text are plain text, data is JSON. Return -1 when `out` is
  * full. */
 int report_page_fill(struct buf *out, const char *title, const struct buf *text,
                      const struct buf *data);

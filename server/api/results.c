@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* results.c - answers requests for a run's result rows: all of them as a stream, a page,
- * or the file for NCCL's example tuner plugin */
+/* results.c - answers requests for a run's result rows: a stream of all rows, one page of
+ * rows, or the file for NCCL's example tuner plugin */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -33,7 +33,7 @@ static int answer_tuner(sqlite3 *db, struct task *task, struct error *err)
 
 /* ---- One page of rows ---- */
 
-/* True if the request contains a paging parameter. */
+/* Return true if the request contains a paging parameter. */
 static bool is_page_asked(const struct results_params *params)
 {
     return params->limit >= 0 || params->after >= 0 || params->case_no >= 0 ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* route_params.h - defines the parameters of each route: a struct for the route's
- * handler, and a table. params_read() reads requests by the table, and openapi.json
- * describes it. */
+/* route_params.h - defines each route's parameters as a struct for the route's handler,
+ * and as a table. params_read() reads requests with the table, and openapi_make.c
+ * describes the parameters from it. */
 #ifndef RINGBENCH_SERVER_API_ROUTE_PARAMS_H
 #define RINGBENCH_SERVER_API_ROUTE_PARAMS_H
 
@@ -50,7 +50,7 @@ struct import_params {
 };
 extern const struct route_params import_route;
 
-/* In numbers, -1 means any value, or that the parameter is absent. */
+/* In integer members, -1 means any value or an absent parameter. */
 struct results_params {
     const struct params_format *format;
     int64_t channels, limit, after, case_no, series, group, size, row, rank;
@@ -141,7 +141,7 @@ struct trends_params {
     enum dtype dtype;
     enum band band;
     enum run_likeness likeness;
-    int64_t requests, ranks, limit; /* ranks 0: any number */
+    int64_t requests, ranks, limit; /* ranks: 0 means any number */
     int64_t since_ms, until_ms, per_line;
     double margin_percent;
     bool is_in_place;

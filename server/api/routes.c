@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* routes.c - the table of routes, with each route's handler, required role, and limit of
- * the body */
+/* routes.c - defines the table of routes: each route's handler, required role and maximum
+ * body size */
 #include "server/api/handlers.h"
 #include "server/import/import.h"
 

@@ -10,7 +10,7 @@
 #define RUN_SET_MAX 128
 
 struct run_set {
-    /* one character longer than a valid id, so that a too long id finds no run */
+    /* one character longer than a valid id, so that a longer id matches no run */
     char ids[RUN_SET_MAX][ID_RUN_LENGTH + 2];
     struct compare_run runs[RUN_SET_MAX];
     size_t n;
@@ -20,12 +20,12 @@ struct run_set {
  * before task_run() with TASK_SETTLED_RUNS. */
 void run_set_give(struct task *task, const char *id, size_t len);
 
-/* Return the index of the run with this id, which is added if the set lacks it. The set
- * holds at most RUN_SET_MAX runs. */
+/* Return the index of the run with this id. Add the run if the set does not contain it.
+ * The set holds at most RUN_SET_MAX runs. */
 size_t run_set_add(struct run_set *set, const char *id, size_t len);
 
-/* Read all runs of the set. Call in a task's work. The caller releases the set even after
- * an error. */
+/* Read all runs of the set. Call from a task's `work`. The caller releases the set even
+ * after an error. */
 int run_set_read(sqlite3 *db, const struct task *task, struct run_set *set,
                  struct error *err);
 void run_set_release(struct run_set *set);

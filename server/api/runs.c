@@ -27,8 +27,8 @@ static int append_item(const struct task *task, const json_t *item, struct buf *
     return result;
 }
 
-/* Write the list by joining stored texts. To parse and print them would take most of a
- * list's time. */
+/* Write the list by joining stored texts. Parsing and printing them would take most of
+ * the time of a request. */
 static int list_text(const struct task *task, struct buf *out)
 {
     const json_t *item;

@@ -31,7 +31,7 @@ json_t *spec_request_body(struct http_request *request)
     return params_body(request);
 }
 
-/* Other fields of the spec are wrong. Check the program anyway, so that the answer
+/* Check the program although other fields of the spec are wrong, so that the answer
  * reports all problems at once. */
 static void check_program_alone(struct api *api, const json_t *body,
                                 struct problems *problems)

@@ -7,12 +7,12 @@
 #include "common/spec/run_spec.h"
 #include "server/api/api.h"
 
-/* Return the body as JSON, a new reference. If that fails, answer with 400 or 413 and
- * return NULL. */
+/* Parse the body as JSON and return a new reference. If that fails, answer with 400 or
+ * 413 and return NULL. */
 json_t *spec_request_body(struct http_request *request);
 
 /* Parse the spec and check it against the server's settings and the nodes' programs. On
- * errors answer with 422 and all invalid fields, and return NULL. */
+ * errors, answer with 422 and all invalid fields, and return NULL. */
 struct run_spec *spec_request_parse(struct api *api, struct http_request *request,
                                     json_t *body);
 

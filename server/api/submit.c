@@ -25,7 +25,7 @@
 /* A run that is being stored. */
 struct submission {
     struct parked *parked;
-    char key[KEY_MAX + 1]; /* "" if the request has none */
+    char key[KEY_MAX + 1]; /* idempotency key; "" if the request has none */
     char hash[DIGEST_TEXT_SIZE];
 };
 
@@ -129,7 +129,7 @@ static void on_accepted(void *arg, const struct error *err, const char *run)
     free(submission);
 }
 
-/* Store a new run. spec is taken. */
+/* Store a new run. Takes ownership of `spec`. */
 static void submit(struct api *api, struct http_request *request, struct run_spec *spec,
                    const char *key, const char *hash)
 {

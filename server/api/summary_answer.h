@@ -8,12 +8,13 @@
 #include "common/base/buf.h"
 #include "server/summary/summary.h"
 
-/* Return an array, by combination number, of the environments and nodes that distinguish
- * the run's cases. A new reference. Any thread. */
+/* Return a new array, by combination number, of the environments and nodes that
+ * distinguish the run's cases. May be called on any thread. */
 json_t *summary_combinations(const json_t *run);
 
 /* Append {"run": ..., "combinations": ..., ...} (docs/reference/api.md). run: the
- * document from which the summary was made. Any thread. Returns -1 when `out` is full. */
+ * document from which the summary was made. May be called on any thread. Return -1 when
+ * `out` is full. */
 int summary_answer_write(const json_t *run, const struct summary *summary,
                          struct buf *out);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* task.c - answers a request by one function on a thread of the store */
+/* task.c - answers a request with one function that runs on a thread of the store */
 #include "server/api/task.h"
 
 #include <stdarg.h>
@@ -159,8 +159,8 @@ static int read_and_work(sqlite3 *db, struct task *task, struct error *err)
     return task->work(db, task, err);
 }
 
-/* Runs on a thread of the store. Free the run there too: a run with ten thousand cases
- * takes long. */
+/* Runs on a thread of the store. Also frees the run there, because freeing a run with ten
+ * thousand cases takes long. */
 static int do_work(sqlite3 *db, void *arg, struct error *err)
 {
     struct task *task = arg;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* task.h - answers a request by one function on a thread of the store
+/* task.h - answers a request with one function that runs on a thread of the store
  *
- * The function gets a database connection, the request's parameters and, if the route
+ * The function receives a database connection, the request's parameters and, if the route
  * contains {id}, the run's document. It reads, computes, and writes the answer to the
  * task. */
 #ifndef RINGBENCH_SERVER_API_TASK_H
@@ -15,10 +15,10 @@
 #include "server/api/route_params.h"
 #include "server/store/store_work.h"
 
-/* What a task gets of the run {id} in its path. TASK_PACKED_RUN: the document, in which
- * cases may still be texts (run_packed.h). TASK_RUN: the full document. TASK_SETTLED_RUN:
- * the full document and `head`, after the store contains everything in the document. If
- * the run is unknown, the answer is 404. */
+/* The document that a task receives for the run {id} in its path. TASK_PACKED_RUN: the
+ * document, in which cases may still be texts (run_packed.h). TASK_RUN: the full
+ * document. TASK_SETTLED_RUN: the full document and `head`; the store then contains
+ * everything in the document. If the run is unknown, the answer is 404. */
 enum task_run {
     TASK_NO_RUN,
     TASK_PACKED_RUN,
@@ -50,7 +50,7 @@ struct task {
         struct trends_params trends;
         struct run_list_params run_list;
     } params;
-    json_t *run; /* `work` may modify it, but not the values in it */
+    json_t *run; /* `work` may modify this object, but not the values in it */
     /* id of the last event that an unfinished run's document includes; INT64_MAX: all */
     int64_t head;
     const char *run_id; /* the run id in the path, unless the handler sets another */
@@ -61,15 +61,16 @@ struct task {
     void (*release)(void *own); /* frees `own`; NULL: free() */
     json_t *given;              /* the handler's own data as JSON */
     struct store_write *write;  /* set by `work`: the answer waits for its commit */
-    char *note;                 /* line to log after the commit; freed */
-    int (*finish)(struct task *task, struct error *err); /* on the loop after `work` */
+    char *note;                 /* line to log after the commit; freed with the task */
+    /* called on the loop's thread after `work` */
+    int (*finish)(struct task *task, struct error *err);
     /* details of an error whose status is 400 or more */
     struct problems problems;
     bool is_alone; /* tasks with this flag run one at a time */
     json_t *ended; /* ids of runs that `write` adds, or NULL */
 
-    int status;       /* initially 200; a value from 400 up is the status of the error */
-    const char *type; /* media type; NULL: the format's */
+    int status;       /* HTTP status, initially 200; 400 or more for an error */
+    const char *type; /* media type; NULL: the media type of the chosen format */
     struct buf out;
     json_t *headers; /* headers by name, or NULL */
 
@@ -81,11 +82,11 @@ struct task {
 
 typedef int task_work(sqlite3 *db, struct task *task, struct error *err);
 
-/* Maximum number of tasks on STORE_HEAVY. A further one is answered with 503. */
+/* Maximum number of tasks on STORE_HEAVY. Further tasks are answered with 503. */
 #define TASK_HEAVY_MAX 8
 
-/* Read the route's parameters, and answer by `work` on the given thread of the store. If
- * route is NULL, there are no parameters and the answer is JSON. */
+/* Read the route's parameters, and answer with `work` on the given thread of the store.
+ * If route is NULL, there are no parameters and the answer is JSON. */
 void task_start(struct api *api, struct http_request *request,
                 const struct route_params *route, enum task_run needs,
                 enum store_thread thread, task_work *work);
@@ -102,7 +103,7 @@ void task_free(struct task *task);
 
 /* ---- For `work`, which returns the result of these functions ---- */
 
-/* Write the JSON (taken) as the answer. */
+/* Write the JSON as the answer. Takes the reference to `json`. */
 int task_json(struct task *task, json_t *json);
 void task_header(struct task *task, const char *name, const char *value);
 /* Return -1 after setting the error and its HTTP status. */

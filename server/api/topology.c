@@ -11,7 +11,7 @@
 #include "server/finding/verdict.h"
 #include "server/store/store_artifacts.h"
 
-/* The verdict on the nodes' XML texts, which may be megabytes; a new reference. */
+/* Return a new verdict on the nodes' XML texts, which may be several megabytes long. */
 static json_t *judge(const json_t *list, const char *mark)
 {
     size_t n = json_array_size(list);

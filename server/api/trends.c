@@ -11,8 +11,8 @@
 #include "server/api/task.h"
 #include "server/render/trend_text.h"
 
-/* Add the names in one value of the parameter. They may be separated by commas, or the
- * parameter may repeat. */
+/* Add the names in one value of the parameter. A value may list several names, separated
+ * by commas, and the parameter may repeat. */
 static void add_names(void *arg, const char *value)
 {
     json_t *names = arg;
@@ -26,7 +26,7 @@ static void add_names(void *arg, const char *value)
     }
 }
 
-/* Return the nodes' names as one text, which the caller frees; NULL: any nodes. */
+/* Return the nodes' names as one text, which the caller frees. NULL means any nodes. */
 static char *read_nodes(struct http_request *request)
 {
     json_t *names = json_array();
@@ -39,7 +39,7 @@ static char *read_nodes(struct http_request *request)
     return nodes;
 }
 
-/* Replace the store's window and texts by the verdicts on changes. */
+/* Replace the store's window and texts with the verdicts on changes. */
 static void finish_page(json_t *page, const struct trend_figure *figure,
                         const struct trends_params *params)
 {

@@ -13,8 +13,8 @@
 #include "server/finding/verdict.h"
 #include "server/render/verdict_text.h"
 
-/* Return the stored verdict. If none is stored, the run has no checks, and its verdict is
- * made here. A new reference; NULL if the run has not ended. */
+/* Return a new reference to the stored verdict. If none is stored, the run has no checks,
+ * and the verdict is created here. Return NULL if the run has not ended. */
 static json_t *verdict_of(const json_t *run)
 {
     json_t *kept = verdicts_find(json_object_get(run, "verdicts"), VERDICT_GATE);

@@ -34,7 +34,7 @@ static void reply_watch(const struct api *api, struct http_request *request,
 /* A change to a watch that is being stored. */
 struct change {
     struct parked *parked;
-    char id[ID_RUN_LENGTH + 1]; /* of the watch */
+    char id[ID_RUN_LENGTH + 1]; /* the watch's id */
     int status;                 /* HTTP status of the answer */
 };
 
@@ -108,7 +108,7 @@ struct watch_request {
 
 static const char *const modes[] = {"observe", "act", NULL};
 
-/* JSON: a member that check_request() checks. */
+/* JSON(): a member of any JSON type, which check_request() checks. */
 #define AT(member) .offset = offsetof(struct watch_request, member)
 #define JSON(member) .kind = &spec_json, AT(member)
 
@@ -175,7 +175,7 @@ static json_t *read_request(struct api *api, struct http_request *request, json_
     return out;
 }
 
-/* Store a new watch, which is taken, and answer. */
+/* Store a new watch and answer. Takes the reference to the watch. */
 static void add(struct api *api, struct http_request *request, json_t *watch)
 {
     struct change *change = begin_change(api, request, 201);

@@ -174,7 +174,8 @@ static void cut(struct buf *out, size_t length)
     out->data[length] = '\0';
 }
 
-/* Render the group that begins at `at`, behind its '['. Return where its ']' ends. */
+/* Render a group. `at` is the position after the group's '['. Return the position after
+ * its ']'. */
 static const char *render_group(struct rendering *rendering, const char *at)
 {
     struct rendering part = *rendering;

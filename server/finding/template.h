@@ -28,7 +28,7 @@
 void template_render(const char *text, const json_t *inner, const json_t *outer,
                      struct buf *out);
 
-/* Returns a new string. */
+/* Return the rendered template as a new string. */
 json_t *template_text(const char *text, const json_t *inner, const json_t *outer);
 
 /* Call `member` with the name and form of each member in the template; the form is "" if

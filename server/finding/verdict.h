@@ -30,7 +30,7 @@ enum verdict_answer {
 };
 
 const char *verdict_kind_name(enum verdict_kind kind);
-/* The subject as a text for documentation */
+/* Return the subject of the kind's verdicts, as a text for the documentation. */
 const char *verdict_kind_about(enum verdict_kind kind);
 const char *verdict_answer_name(enum verdict_answer answer);
 bool verdict_kind_has(enum verdict_kind kind, enum verdict_answer answer);
@@ -49,11 +49,11 @@ const char *verdict_mark_of(const json_t *run);
 
 /* Return a new object {"kind","answer","sentence","nodes","evidence"}, with "quiet": true
  * if a run's text omits the answer. The answer must be one of the kind's answers.
- * sentence: may contain names from outside sources, in any bytes.
+ * sentence: may contain names from outside sources, in any encoding.
  * mark: a suffix from verdict_mark(), or NULL.
  * nodes: array of the nodes that the answer names, or NULL for none.
  * evidence: object with the figures behind the sentence.
- * Takes the references to nodes and evidence, also on failure. */
+ * Takes the references to nodes and evidence, even on failure. */
 json_t *verdict_json(enum verdict_kind kind, enum verdict_answer answer,
                      const char *sentence, const char *mark, json_t *nodes,
                      json_t *evidence);

@@ -31,7 +31,7 @@ struct check {
     size_t element;
     char *expected, *got; /* BLOCK_BYTES each */
     bool receives;        /* this rank receives a result in the row's call */
-    /* expected buffer if this rank receives nothing */
+    /* the receive buffer's expected contents if this rank receives nothing */
     struct backend_untouched untouched;
     struct findings findings;
 };

@@ -14,7 +14,7 @@ struct choice {
     char algo[16];       /* "RING"; "P2P" for sends and receives; "": not known */
     char proto[24];      /* "LL128"; "": none */
     char by[12];         /* the source: NCCL's "profiler", or the simulation's "model" */
-    bool ranks_differ;   /* an error in NCCL */
+    bool ranks_differ;   /* the ranks' choices differ, which is an error in NCCL */
     bool is_unrequested; /* NCCL_ALGO or NCCL_PROTO excludes this choice */
     int channels;        /* 0: not known */
 };

@@ -19,8 +19,8 @@ json_t *describe_probe(const struct backend *backend);
 int backend_supports_case(const struct backend *backend, const struct case_file *file,
                           struct error *err);
 
-/* The events `hello`, `phase` and a failed `done`. `more`: further keys, stolen, or NULL.
- * `peer`: the rank that caused the failure, or -1. */
+/* Return the event `hello`, `phase` or a failed `done`. `more`: an object with further
+ * keys, or NULL; ownership is taken. `peer`: the rank that caused the failure, or -1. */
 json_t *describe_hello(const struct backend *backend, long pid, const char *host,
                        const char *hostid);
 json_t *describe_phase(const char *phase, double seconds, json_t *more);

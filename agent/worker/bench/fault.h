@@ -6,8 +6,8 @@
 #include "agent/worker/bench/bench_state.h"
 #include "agent/worker/bench/timed.h"
 
-/* A row number that matches no row. Only faults that do not depend on the row act in it:
- * FAULT_SLOW, and faults with `op` set. */
+/* A row number that matches no row. With it, only faults that do not depend on the row
+ * act: FAULT_SLOW and faults with `op` set. */
 #define FAULT_NO_ROW UINT64_MAX
 
 /* Apply this rank's fault, if any, before its next operation of row `row`: delay, kill

@@ -6,8 +6,9 @@
 #include "agent/worker/bench/backend.h"
 #include "agent/worker/bench/case_file.h"
 
-/* Fill in the group's members of env from the case and env->rank. *members: an array that
- * env borrows, or NULL if all ranks form one group. Free it after the communicator. */
+/* Fill in the fields of env that describe the group, from the case and env->rank.
+ * *members is an array that env borrows, or NULL if all ranks form one group. Free it
+ * after the communicator. */
 void group_find(const struct case_file *file, struct backend_env *env, int **members);
 
 #endif

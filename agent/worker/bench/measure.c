@@ -16,10 +16,10 @@
 #define SAMPLES_AT_ONCE 1024
 #define BLOCK_ITERS_MAX 1000000
 #define TRIALS_MAX 6
-/* largest factor by which a block grows per step: calls may become slower */
+/* largest factor by which a block grows per step, because calls may become slower */
 #define GROWTH_MAX 20
 #define ROUNDING 1e-6
-#define SETTLED_PART 0.02 /* allowed barrier skew, as a part of the calls' time */
+#define SETTLED_PART 0.02 /* allowed barrier skew, as a fraction of the calls' time */
 #define SETTLE_MAX 4      /* attempts to reach SETTLED_PART */
 #define SKEW_BYTES 262144 /* limit for the arrivals that all ranks exchange per row */
 
@@ -335,8 +335,8 @@ static struct arrivals *gather_arrivals(const struct loop *loop, struct arrivals
     return NULL;
 }
 
-/* Repeat a barrier until its skew is small compared with the calls. A rank that slept in
- * a barrier leaves that barrier late. */
+/* Repeat a barrier until its skew is small compared with the calls. A rank that sleeps in
+ * a barrier leaves it late, which causes skew. */
 static int settle(struct loop *loop, struct error *err)
 {
     int n = loop->bench->file->world_size;
@@ -522,7 +522,7 @@ static int combine_samples(const struct loop *loop, struct measurement *out,
     return status;
 }
 
-/* On rank 0. Lateness is known only in `isolated` with one group. */
+/* Call on rank 0 only. Lateness is known only for `isolated` rows with one group. */
 static void find_late(const struct loop *loop, const struct arrivals *all,
                       struct measurement *out)
 {

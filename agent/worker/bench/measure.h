@@ -12,20 +12,24 @@ struct bench;
 struct bench_row;
 
 struct measurement {
-    long iters;                     /* timed calls */
-    double first_us;                /* first warm-up call, slowest rank */
-    double mean_us, min_us, max_us; /* per call, over ranks; with blocks: the median */
-    double enqueue_us;    /* time until run returned, per call; mean over ranks */
-    struct choice choice; /* of the first warm-up call */
+    long iters; /* timed calls */
+    /* time of the first warm-up call on the slowest rank */
+    double first_us;
+    /* time per call, over all ranks; with blocks: the median */
+    double mean_us, min_us, max_us;
+    double enqueue_us;    /* time per call until `run` returned, mean over ranks */
+    struct choice choice; /* NCCL's choice for the first warm-up call */
     double *times_us;     /* time per call of each rank of the group */
-    double *samples_us;   /* per iteration, slowest rank; NULL: not recorded */
+    /* time of each iteration on the slowest rank; NULL: not recorded */
+    double *samples_us;
     long n_samples;
     /* By rank (arrival.h), on rank 0 only. NULL unless `isolated` with a single group. */
     double *late_us, late_error_us;
-    double skew_us; /* of the barriers before the calls; negative: not measured */
+    double skew_us; /* skew of the barriers before the calls; negative: not measured */
     /* The members below are set only for a row in blocks, else 0 and NULL. */
     long n_blocks;
-    double *blocks_us; /* per call, mean over ranks, in order of time */
+    /* time per call of each block, mean over ranks, in chronological order */
+    double *blocks_us;
     double p5_us, p95_us;
     bool has_interval; /* low_us and high_us: confidence interval of the median */
     double low_us, high_us;

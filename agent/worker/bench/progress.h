@@ -14,11 +14,12 @@
 struct progress {
     _Alignas(128) _Atomic uint64_t begun; /* operations in the whole case */
     _Atomic uint64_t finished;
-    _Atomic uint64_t checked; /* blocks of data that a check filled in or compared */
+    _Atomic uint64_t checked; /* data blocks that a check has filled or compared */
     _Alignas(128) _Atomic uint64_t series, size,
         first; /* value of `begun` at the row's start */
     atomic_bool is_waiting;
-    _Atomic(const char *) loading; /* libraries being loaded, static text, or NULL */
+    /* names of the libraries being loaded (static text), or NULL */
+    _Atomic(const char *) loading;
 };
 
 /* Returns a new object. */

@@ -15,9 +15,9 @@ struct bench_row {
     struct series_row row;
     struct collective_layout layout;
     struct backend_call call; /* at buffer offset 0 */
-    /* base of the receive buffer; equals call.recv if out of place */
+    /* start of the receive buffer; equals call.recv if out of place */
     char *recv_base;
-    size_t offsets;               /* buffer offsets over which calls rotate */
+    size_t offsets;               /* number of buffer offsets among which calls rotate */
     struct traffic_plan *traffic; /* alltoallv; else NULL */
     int n_ranks;                  /* ranks of the row's group */
     /* Only other groups can run this row. This rank takes part only in barriers and
@@ -25,10 +25,10 @@ struct bench_row {
     bool is_idle;
 };
 
-/* The memory plan, the same on all ranks. */
+/* The memory plan, which is the same on all ranks. */
 struct row_memory {
     uint64_t share_bytes; /* the smallest share of any rank, for both buffers */
-    size_t margin_bytes;  /* extra per buffer, for unaligned placement */
+    size_t margin_bytes;  /* additional bytes per buffer, for unaligned placement */
     char text[300];       /* how the share was determined */
 };
 

@@ -22,8 +22,9 @@
 struct stopping_look {
     double median;
     bool has_interval; /* false: too few blocks */
-    double low, high;  /* confidence interval of the median */
-    bool is_narrow;    /* half its width is at most `rel` of the median */
+    double low, high;  /* bounds of the median's confidence interval */
+    /* true if half the interval's width is at most `rel` of the median */
+    bool is_narrow;
 };
 
 /* Confidence level of a single look's interval. */
@@ -38,9 +39,9 @@ struct stopping_look stopping_look(const struct run_samples *rule, const double 
 long stopping_next(const struct run_samples *rule, bool is_narrow, long n,
                    double elapsed_s);
 
-/* True if the look at `next`, which stopping_next returned for n, must be the last. The
- * time limit moved that look forward, and stopping_level does not account for a further
- * one. */
+/* Return true if the look at `next`, which stopping_next returned for n, must be the
+ * last. The time limit moved that look forward, and stopping_level allows for no further
+ * look. */
 bool stopping_is_last(const struct run_samples *rule, long n, long next);
 
 /* True if the time limit is reached after n blocks, before the planned look. That look

@@ -42,9 +42,10 @@ struct timed {
 };
 
 struct timed_ns {
-    int64_t enqueue_ns;    /* inside submissions, without waits */
-    int64_t total_ns;      /* until the work has finished */
-    int64_t in_ns, out_ns; /* this rank entered and left the barrier before the calls */
+    int64_t enqueue_ns; /* time inside submissions, without waits */
+    int64_t total_ns;   /* time until the work has finished */
+    /* times at which this rank entered and left the barrier before the calls */
+    int64_t in_ns, out_ns;
 };
 
 /* Submit everything, then wait once: nccl-tests' default. */

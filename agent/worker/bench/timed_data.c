@@ -56,8 +56,8 @@ int timed_data_put(struct bench *bench, enum dtype type, int redop, struct error
     return 0;
 }
 
-/* Reuse data that a check of the same operation left. Products of other data may be
- * denormal, which slows the processor. */
+/* Reuse data that a check of the same operation left in the buffers. Products of data
+ * made for another operation may be denormal numbers, which slow the processor. */
 static int need(struct bench *bench, enum dtype type, int redop, struct error *err)
 {
     const struct timed_data *data = bench->data;

@@ -13,7 +13,7 @@
 struct timed_data *timed_data_create(void);
 void timed_data_destroy(struct timed_data *data);
 
-/* redop -1: none. */
+/* Fill both buffers with the input for `type` and `redop`; redop -1: no reduction. */
 int timed_data_put(struct bench *bench, enum dtype type, int redop, struct error *err);
 
 /* Prepare the buffers for a row. They are filled only if they hold data of another type

@@ -16,16 +16,17 @@
 #define PROGRESS_MS (int)scaled_ms(1000)
 #define GUARD_MS 50
 #define STOPPING_MS 100
-#define STOP_MS 4000       /* the contract allows 5 s from SIGTERM */
+#define STOP_MS 4000       /* less than the 5 s after SIGTERM that the contract allows */
 #define GRACE_NS 300000000 /* time for a call to return after a stop or a loss */
 
 /* The watchdog's view of the main thread. */
 struct view {
     uint64_t passes;
-    int64_t begun_ns;   /* first seen inside the current call */
-    int64_t noticed_ns; /* a stop or a loss during this call; 0: none */
+    /* time when the watchdog first saw the main thread inside the current call */
+    int64_t begun_ns;
+    int64_t noticed_ns; /* time of a stop or a loss during this call; 0: none */
     int64_t told_ns;    /* time of the last progress event */
-    int64_t stopped_ns; /* SIGTERM seen; 0: not yet */
+    int64_t stopped_ns; /* time when the watchdog saw SIGTERM; 0: not yet */
 };
 
 static bool is_stopped(const struct watchdog *watchdog)
@@ -161,7 +162,7 @@ static void check(struct watchdog *watchdog, struct view *view)
     }
 }
 
-/* Releases the lock. An event of the tree or a wake-up ends the sleep early. */
+/* Sleep with the lock released. An event of the tree or a wake-up ends the sleep. */
 static void sleep_ms(struct watchdog *watchdog, int ms)
 {
     struct pollfd fds[2] = {

@@ -26,17 +26,19 @@
  * ERROR_NONE the case succeeded, and only a dispensable call hangs. */
 typedef void watchdog_give_up(void *arg, const struct error *error, int lost);
 
-/* The library's last error message, to append to a sentence, or "". */
+/* Return the library's last error message, to append to a sentence, or "". */
 typedef const char *watchdog_more(void *arg, char text[WATCHDOG_MORE_MAX]);
 
 struct watchdog {
     /* Written by the main thread. */
     _Alignas(
-        128) _Atomic uint64_t passes; /* entries and exits of calls: odd inside one */
-    _Atomic(const char *) what;       /* the call's name; static text */
-    _Atomic int64_t limit_ns;         /* time limit of one call; 0: none */
-    atomic_bool is_leaving;           /* a peer that exits is not lost */
-    atomic_bool is_dispensable;       /* a hanging call is not a failure */
+        /* number of entries into and exits from calls; odd while inside a call */
+        128) _Atomic uint64_t passes;
+    _Atomic(const char *) what; /* the call's name; static text */
+    _Atomic int64_t limit_ns;   /* time limit of one call; 0: none */
+    /* true if a peer that exits no longer counts as lost */
+    atomic_bool is_leaving;
+    atomic_bool is_dispensable; /* true if a hanging call is not a failure */
     /* Written under the lock. */
     _Alignas(128) struct progress *progress;
     struct events *events;

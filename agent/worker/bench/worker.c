@@ -32,7 +32,7 @@
 #include "common/base/version.h"
 
 #define EVENTS_FD 3
-#define UNREACHED_MAX 256 /* events per rank */
+#define UNREACHED_MAX 256 /* maximum number of `unreached` events per rank */
 #define JOIN_TIMEOUT_MS 300000
 #define STOP_GRACE_MS 300 /* wait for this rank's SIGTERM after another rank got one */
 
@@ -52,8 +52,9 @@ struct worker {
     struct backend_env env;
     int *members; /* ranks of this rank's group */
     const char *master_addr, *master_port;
-    int n_unreached;        /* events sent so far */
-    double cpu_mhz[2];      /* before the first and after the last row; NAN: unknown */
+    int n_unreached; /* `unreached` events sent so far */
+    /* CPU clock rate before the first and after the last row; NAN: unknown */
+    double cpu_mhz[2];
     const char *stage;      /* error code for a failure in the current stage */
     struct error misplaced; /* a failure to bind to the assigned CPUs */
 };
@@ -177,7 +178,7 @@ static void emit_failure(struct worker *worker, const char *code, const char *te
     events_emit_last(&worker->events, "done", describe_failure(code, text, peer));
 }
 
-/* Keep the clocks that the backend may have added. */
+/* Add the CPU's clock rates to `clocks`, which the backend may already have filled. */
 static void add_cpu_clock(const struct worker *worker, json_t *done)
 {
     json_t *clocks = json_object_get(done, "clocks");
@@ -365,7 +366,7 @@ static void fail(struct worker *worker, const struct error *error)
 {
     int self = worker->env.rank;
     bool is_silence = error->code == ERROR_UNREACHABLE;
-    /* Blame a lost peer only for errors that its loss causes. */
+    /* Blame a lost peer only for errors that the loss can cause. */
     int lost = worker->tree && (error->code == ERROR_PEER || is_silence)
                    ? worker->tree->watch.lost
                    : -1;

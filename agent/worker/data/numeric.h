@@ -32,9 +32,9 @@ NUMERIC_FN float numeric_float(uint32_t bits)
     return value;
 }
 
-/* Encode |value| with exponent bias `bias` and `man` mantissa bits. abs: bits of a finite
- * value, not above the format's largest number before rounding. Below the smallest normal
- * number, adding a power of two rounds to the format's precision. */
+/* Encode |value| with exponent bias `bias` and `man` mantissa bits. `abs` has the bits of
+ * a finite value that is at most the format's largest number before rounding. Below the
+ * smallest normal number, adding a power of two rounds to the format's precision. */
 NUMERIC_FN uint32_t numeric_encode(uint32_t abs, int man, int bias)
 {
     int shift = 23 - man;

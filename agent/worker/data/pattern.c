@@ -13,11 +13,12 @@
 
 #define BLOCK 256 /* elements converted together */
 
-/* The numbers that a floating-point type represents exactly. Exponents leave a factor of
- * four at both ends, for products. */
+/* The numbers that a floating-point type represents exactly. Products need room, so the
+ * exponents leave a factor of four at both ends. */
 struct float_range {
-    int bits;                       /* significand, including the implicit bit */
-    int exponent_min, exponent_max; /* of a scale for integers up to 2^bits */
+    int bits; /* significand, including the implicit bit */
+    /* exponent range of a scale for integers up to 2^bits */
+    int exponent_min, exponent_max;
 };
 
 static const struct float_range float_ranges[DTYPE_COUNT] = {
@@ -262,7 +263,7 @@ static void store_integers(size_t size, const uint64_t *values, size_t count, vo
     }
 }
 
-/* rank -1: the reduction's result. */
+/* Generate elements of the input of `rank`; rank -1: of the reduction's result. */
 static void generate(const struct pattern *pattern, int rank, uint64_t first,
                      size_t count, void *out)
 {

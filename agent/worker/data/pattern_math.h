@@ -21,10 +21,11 @@ struct pattern {
     uint64_t seed;
     bool is_float, is_signed;
     int bits; /* of an integer, or of a significand including the implicit bit */
-    int exponent_min, exponent_max; /* of a scale for integers up to 2^bits */
+    /* exponent range of a scale for integers up to 2^bits */
+    int exponent_min, exponent_max;
     /* Floating point: value = sign * mantissa * 2^exponent * table[position]. */
     uint64_t mantissas;            /* largest mantissa; the smallest is 1 */
-    double least, greatest, total; /* of the table */
+    double least, greatest, total; /* of the table's values */
     /* Integers. */
     uint64_t scales; /* avg: largest scale; the smallest is 1 */
     int64_t spread;  /* min, max: the table is within -spread .. spread */
@@ -67,7 +68,7 @@ NUMERIC_FN double pattern_float_scale(const struct pattern *pattern, uint64_t ha
     uint64_t mantissa = 1 + (second & 0xffffffffu) % pattern->mantissas;
     double value = (double)mantissa * (hash & 1 ? -1.0 : 1.0);
 
-    /* 2^exponent, from its bits. */
+    /* Build 2^exponent from its bits. */
     uint64_t bits = (uint64_t)(1023 + exponent) << 52;
     double power;
     memcpy(&power, &bits, sizeof(power));

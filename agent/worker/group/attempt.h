@@ -40,8 +40,8 @@ struct attempt_observer {
     void *arg;
 };
 
-/* Begin to connect. The caller owns the descriptor in *attempt. -1 if the address cannot
- * be resolved. */
+/* Begin to connect. The caller owns the descriptor in *attempt. Return -1 if the address
+ * cannot be resolved. */
 int attempt_begin(struct attempt *attempt, int rank, const struct attempt_place *place,
                   struct error *err);
 
@@ -61,7 +61,7 @@ struct attempt_until {
 int attempt_connect(int rank, const struct attempt_place *place, const char *over,
                     const struct attempt_until *until, struct error *err);
 
-/* rank: the number in the report. */
+/* `rank` is the peer's number in the report. */
 void attempt_report(const struct attempt *attempt, const char *over, int rank,
                     const struct attempt_place *place,
                     const struct attempt_observer *observer);

@@ -23,7 +23,7 @@
 struct greeting {
     char magic[8];
     unsigned char token[TOKEN_BYTES];
-    uint32_t rank, purpose; /* network order */
+    uint32_t rank, purpose; /* in network byte order */
 };
 
 static const char greeting_magic[8] = {'r', 'b', 't', 'r', 'e', 'e', '0', '1'};

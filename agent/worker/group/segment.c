@@ -16,10 +16,11 @@
 
 #include "common/base/clock.h"
 
-#define SLEEP_AFTER_NS 2000000 /* short waits must not cost the time of a wake-up */
+/* long, because a wake-up would add its latency to a short wait */
+#define SLEEP_AFTER_NS 2000000
 #define YIELDS_CROWDED 10
-/* Longest sleep. A rank that is about to sleep can miss the wake-up after a loss, and
- * must notice the loss within 0.5 s. */
+/* Longest sleep. A rank that is about to sleep can miss the wake-up after a loss, so it
+ * must wake up by itself within 0.5 s. */
 #define SLEEP_NS 200000000
 
 struct slot {

@@ -25,11 +25,12 @@
 struct segment_map;
 
 struct segment {
-    struct segment_map *map; /* the leader's segment */
+    struct segment_map *map; /* mapping of the leader's segment */
     size_t map_len;
-    int fd;        /* this rank's own segment */
-    int n, self;   /* ranks of the host, and this rank's index; 0: the leader */
-    uint32_t turn; /* operations so far */
+    int fd; /* descriptor of this rank's own segment */
+    /* number of ranks on this host, and this rank's index; 0: the leader */
+    int n, self;
+    uint32_t turn; /* number of operations so far */
     struct watch *watch;
 };
 

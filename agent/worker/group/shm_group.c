@@ -17,7 +17,7 @@
 #define HEAD_BYTES PAGE
 #define QUEUES_OFFSET (HEAD_BYTES + 2 * sizeof(struct shm_slot))
 #define DATA_ALIGN (2u << 20)
-/* naps in which to wait for a notice of a loss: at least 0.5 s */
+/* naps while waiting for the notice of a loss: at least 0.5 s in total */
 #define NEWS_NAPS 5000
 
 _Static_assert(sizeof(struct shm_head) <= HEAD_BYTES, "the head must fit its page");

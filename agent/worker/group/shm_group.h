@@ -63,7 +63,7 @@ struct shm_peer {
 };
 
 struct shm_group {
-    int n, self;            /* members, and this process's position */
+    int n, self;            /* number of members, and this process's position */
     struct shm_peer *peers; /* by position, in ascending order of ranks */
     struct watch *watch;
     int fd; /* this process's segment */

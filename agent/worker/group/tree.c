@@ -20,7 +20,7 @@
 #define LEAVE_MS 5000
 #define SLICE_MS 50             /* a loss ends a wait for a socket within this time */
 #define SCRATCH_RANK_BYTES 4096 /* large enough that it rarely grows during a row */
-/* longer than an idle link is silent if the peer answers probes */
+/* longer than the silence of an idle link whose peer answers probes */
 #define SILENT_MS 16000
 
 /* ---- Creation and end ---- */
@@ -176,7 +176,7 @@ struct notice {
     char text[248];
 };
 
-/* False: errno is the reason, or 0 if the connection was closed. */
+/* On failure, return false. errno is the reason, or 0 if the connection was closed. */
 static bool read_notice(const struct tree_link *link, int flags, int *lost,
                         struct error *error)
 {
@@ -249,7 +249,7 @@ static int move(struct tree *tree, const struct tree_link *link, char *data, siz
     return 0;
 }
 
-/* `len` bytes of data follow. */
+/* The header of a message. `len` bytes of data follow. */
 struct header {
     uint64_t turn, len;
 };

@@ -36,11 +36,12 @@
 struct tree_config {
     int rank, world_size;
     struct rendezvous_client *store; /* borrowed until all ranks have joined */
-    const char *address;    /* where other hosts reach this host; NULL: loopback */
-    const char *hostid;     /* NULL: hostid_text() */
-    const atomic_int *stop; /* may be NULL */
-    int64_t timeout_ms;     /* for tree_create as a whole */
-    struct attempt_observer observer; /* of unreachable addresses */
+    /* address at which other hosts reach this host; NULL: loopback */
+    const char *address;
+    const char *hostid;               /* NULL: hostid_text() */
+    const atomic_int *stop;           /* may be NULL */
+    int64_t timeout_ms;               /* time limit of the whole tree_create() */
+    struct attempt_observer observer; /* receives reports of unreachable addresses */
 };
 
 struct tree_host {
@@ -53,30 +54,31 @@ struct tree_host {
 
 struct tree_link {
     int host, rank;
-    int fd;         /* for operations */
-    int notice_fd;  /* for notices of deaths */
+    int fd;         /* socket for operations */
+    int notice_fd;  /* socket for notices of deaths */
     bool is_silent; /* the neighbor's silence was reported */
 };
 
 struct tree {
     int rank, world_size;
     struct watch watch;
-    int n_hosts, host; /* `host`: index of this rank's host */
+    int n_hosts, host; /* number of hosts, and index of this rank's host */
     struct tree_host *hosts;
-    int *host_of;      /* [rank]: index in `hosts` */
-    int *order;        /* the ranks, host by host, ascending */
+    int *host_of;      /* for each rank, the index of its host in `hosts` */
+    int *order;        /* the ranks grouped by host, ascending within each host */
     int machine_ranks; /* ranks on this machine, in all its containers */
     bool is_local;     /* all ranks are on this host */
     struct segment segment;
     struct greeting_port port;
-    struct tree_link links[1 + TREE_WAYS]; /* the parent first, if there is one */
+    /* neighbors; the parent, if any, comes first */
+    struct tree_link links[1 + TREE_WAYS];
     int n_links;
     bool has_parent;
-    int epoll_fd; /* sources of deaths: pidfds and notice_fds */
+    int epoll_fd; /* watches everything that signals a death: pidfds and notice_fds */
     int *pidfds, n_pidfds;
     char *scratch;
     size_t scratch_len;
-    uint64_t turn; /* operations so far */
+    uint64_t turn; /* number of operations so far */
 };
 
 /* Connect all ranks. A collective call. */
@@ -87,7 +89,7 @@ void tree_leave(struct tree *tree);
 void tree_destroy(struct tree *tree);
 
 int tree_barrier(struct tree *tree, struct error *err);
-/* all: world_size * len bytes, in the order of ranks. */
+/* `all` receives world_size * len bytes in rank order. */
 int tree_allgather(struct tree *tree, const void *mine, size_t len, void *all,
                    struct error *err);
 

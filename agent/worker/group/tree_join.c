@@ -210,7 +210,7 @@ static int read_host(const json_t *record, struct tree_host *host)
                : 0;
 }
 
-/* Fill in host_of, and order: the ranks host by host. */
+/* Fill in host_of, and fill `order` with the ranks grouped by host. */
 static int place_ranks(struct tree *tree, const json_t *host_of)
 {
     int n = 0;
@@ -299,7 +299,7 @@ static int connect_parent(const struct joining *joining, struct error *err)
     return 0;
 }
 
-/* NULL: the connection is not expected. */
+/* Return NULL if the connection is not expected. */
 static int *find_place(struct tree *tree, const struct greeting_caller *caller)
 {
     for (int i = tree->has_parent; i < tree->n_links; i++) {

@@ -18,15 +18,16 @@ enum { NOTICE_NONE, NOTICE_BEGUN, NOTICE_WHOLE };
 #define NAP_NS 100000
 /* a longer yield means that another process computes on this core */
 #define LONG_TURN_NS 500000
-/* naps that replace yields after a long one */
+/* number of yields to replace with naps after a long yield */
 #define YIELDS_SPARED 32
-/* naps in which to wait for a notice of a loss: at least 50 ms */
+/* naps while waiting for the notice of a loss: at least 50 ms in total */
 #define NEWS_NAPS 500
 #define SPINS_ALONE 2000
 #define POLLS_ALONE 300 /* polls of a socket before sleeping on it: about 100 us */
 #define POLLS_CROWDED 2
-#define SLEEPS_TRIED 64 /* sleeps between two attempts to poll longer */
-#define SPINS_CROWDED 2 /* the awaited rank is probably waiting for this core */
+#define SLEEPS_TRIED 64 /* number of sleeps between two attempts to poll longer */
+/* short, because the awaited rank is probably waiting for this core */
+#define SPINS_CROWDED 2
 
 /* Record why waits end. Only the first reason is kept. */
 static int record(struct watch *watch, int lost, enum error_code code, const char *text)
@@ -186,7 +187,7 @@ int watch_idle_slow(struct watch *watch, struct watch_idle *idle)
         return -1;
     if (now - idle->since_ns > NAP_AFTER_NS) {
         watch_nap();
-        idle->polls |= 15u; /* read the clock again after the next poll */
+        idle->polls |= 15u; /* make the next poll read the clock again */
     }
     return 0;
 }

@@ -29,7 +29,7 @@ struct watch_notice {
 struct watch {
     const atomic_int *stop; /* may be NULL */
     unsigned spins;         /* polls before the first yield */
-    bool is_crowded;        /* more processes than cores */
+    bool is_crowded;        /* true if processes outnumber cores */
     atomic_bool is_leaving; /* peers may exit: only the deadline ends waits */
     int64_t leave_by_ns;
     struct watch_notice *notice; /* the host's notice of a loss; NULL: none */
@@ -39,8 +39,9 @@ struct watch {
     struct error error;          /* ERROR_NONE before a failure */
     unsigned polls;              /* polls of a socket before sleeping on it */
     uint64_t sleeps;             /* sleeps on sockets so far */
-    unsigned spared;             /* yields to skip after a long one */
-    void (*progress)(void *);    /* called in waits, which then never sleep; or NULL */
+    unsigned spared;             /* number of yields still to skip after a long yield */
+    /* called during waits, which then never sleep; NULL: none */
+    void (*progress)(void *);
     void *progress_arg;
 };
 

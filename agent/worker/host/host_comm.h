@@ -23,7 +23,7 @@ struct backend_comm {
     const struct reduce_kernels *kernels;
     char *block;          /* HOST_BLOCK_BYTES */
     char *scratch;        /* 3 * HOST_SLICE_BYTES */
-    const char **sources; /* [group member] */
+    const char **sources; /* for each group member, where its input is read from */
     char **targets;
     struct flow *flows;  /* 2 * world_size */
     size_t small_bytes;  /* largest message that is copied to slots */

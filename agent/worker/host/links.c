@@ -7,7 +7,7 @@
 
 #define BLOCK_MS 5
 #define YIELDS_CROWDED 10
-#define YIELDS_SPARED 1024 /* many, because sleeping on a socket instead is cheap */
+#define YIELDS_SPARED 1024 /* large, because sleeping on a socket instead is cheap */
 
 int links_push(struct links *links, struct flow *flow)
 {

@@ -34,28 +34,33 @@ struct link_place {
 struct links {
     struct tree *tree; /* borrowed */
     struct watch *watch;
-    int rank, world_size;       /* in the communicator */
-    const int *names;           /* [rank]: rank in the case; NULL: the same */
+    /* this rank's number in the communicator, and the communicator's size */
+    int rank, world_size;
+    /* for each rank, its number in the case; NULL: the same number */
+    const int *names;
     struct shm_group group;     /* the communicator's ranks of this host */
-    struct endpoint *endpoints; /* [rank]; without a transport: not connected yet */
+    struct endpoint *endpoints; /* one per rank; without a transport: not connected yet */
     struct link_place *places;  /* [rank] */
     struct greeting_port port;
-    struct attempt_observer observer; /* of unreachable addresses */
+    struct attempt_observer observer; /* receives reports of unreachable addresses */
     int64_t timeout_ms;               /* limit of an attempt to connect */
-    int sockets;                      /* sockets to each rank of another host */
-    int *fds;                         /* [rank][socket]; -1: not connected yet */
-    struct sockets_peer *peers; /* [rank], if there are several sockets; else NULL */
-    struct pollfd *pollfds;     /* scratch: two per rank */
-    int *group_of;              /* [rank]: position in `group`, or -1 */
-    int *ring;                  /* ranks in an order that visits each host once */
-    int ring_at;                /* this rank's position in `ring` */
-    unsigned spared;            /* yields to skip after a long one */
-    bool is_local;              /* all ranks are on this host */
+    int sockets;                      /* number of sockets to each rank on another host */
+    /* descriptor per rank and socket; -1: not connected yet */
+    int *fds;
+    /* one per rank if there are several sockets per rank; else NULL */
+    struct sockets_peer *peers;
+    struct pollfd *pollfds; /* scratch: two per rank */
+    /* for each rank, its position in `group`, or -1 if it is not in `group` */
+    int *group_of;
+    int *ring;       /* ranks in an order that visits each host once */
+    int ring_at;     /* this rank's position in `ring` */
+    unsigned spared; /* number of yields still to skip after a long yield */
+    bool is_local;   /* all ranks are on this host */
 };
 
-/* Prepare the connections. A collective call of all ranks of the case. sockets: number of
- * sockets to each rank of another host; 0: choose by the speed of the network interface.
- * All ranks use the lowest number of any rank. */
+/* Prepare the connections. A collective call of all ranks of the case. `sockets` is the
+ * number of sockets to each rank on another host, or 0 to choose by the network
+ * interface's speed. All ranks use the lowest number of any rank. */
 struct links *links_create(struct tree *tree, const struct backend_env *env, int sockets,
                            struct error *err);
 /* Drops unsent data. Accepts NULL. */
@@ -64,13 +69,13 @@ void links_destroy(struct links *links);
 /* The transports: "shm", "tcp", "ucx", a list like "shm, tcp", or "self" without peers. A
  * new reference. */
 json_t *links_describe(const struct links *links);
-/* `ways` of docs/development/worker-contract.md: devices with the ranks that they lead
- * to, numbered as in the case. A new array; NULL if out of memory. */
+/* Return `ways` of docs/development/worker-contract.md: devices, each with the ranks that
+ * it leads to, numbered as in the case. A new array; NULL if out of memory. */
 json_t *links_ways(const struct links *links);
 
 struct endpoint *links_open(struct links *links, int rank);
 
-/* The endpoint of a rank, connected if needed. NULL on failure. */
+/* Return the endpoint of a rank, connecting it if needed; NULL on failure. */
 static inline struct endpoint *links_to(struct links *links, int rank)
 {
     return links->endpoints[rank].transport ? &links->endpoints[rank]
@@ -97,7 +102,7 @@ int links_exchange(struct links *links, struct flow *sends, size_t n_sends,
 int links_push(struct links *links, struct flow *flow);
 int links_pull(struct links *links, struct flow *flow);
 
-/* Call when nothing could be moved: waits briefly until `in` is readable or `out`
+/* Call when no bytes could be moved. Waits briefly until `in` is readable or `out` is
  * writable. Either may be NULL. */
 int links_rest(struct links *links, struct watch_idle *idle, const struct endpoint *in,
                const struct endpoint *out);

@@ -18,7 +18,7 @@
 struct record {
     pid_t pid;
     int fd, sockets;
-    unsigned char token[SHM_TOKEN_BYTES]; /* of its shared segment */
+    unsigned char token[SHM_TOKEN_BYTES]; /* token of the rank's shared segment */
     struct link_place place;
 };
 
@@ -52,7 +52,7 @@ static int host_of(const struct links *links, int rank)
 static int join_group(struct links *links, const struct record *all, struct error *err)
 {
     int n = 0, self = 0;
-    /* Cast to unsigned: otherwise gcc 14 warns of a possibly negative size. */
+    /* Cast to unsigned, because gcc 14 otherwise warns of a possibly negative size. */
     struct shm_peer *peers =
         memory_zeroed((unsigned)links->world_size, sizeof(*peers), "communicator");
     for (int rank = 0; rank < links->world_size; rank++) {
@@ -72,7 +72,8 @@ static int join_group(struct links *links, const struct record *all, struct erro
     return shm_group_join(&links->group, peers, n, self, err);
 }
 
-/* Order the ring: hosts by their first rank, and each host's ranks in a row. */
+/* Order the ring. Hosts are sorted by their first rank, and the ranks of each host are
+ * adjacent. */
 static void order_ring(struct links *links)
 {
     int n = 0;

@@ -7,7 +7,7 @@
 #include "common/base/buf.h"
 
 #define WAYS_MAX 64
-#define RANKS_MAX_BYTES 262144 /* text length of a list of ranks */
+#define RANKS_MAX_BYTES 262144 /* maximum length of the text of a rank list */
 
 /* Ranks without a connection will use TCP. */
 static const char *transport_to(const struct links *links, int rank)
@@ -42,7 +42,7 @@ json_t *links_describe(const struct links *links)
 struct way_ranks {
     json_t *way;
     struct buf to;
-    int first, last; /* the last range, not yet in `to` */
+    int first, last; /* first and last rank of the range that is not yet in `to` */
 };
 
 static void put_range(struct way_ranks *ranks)

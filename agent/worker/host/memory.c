@@ -72,7 +72,7 @@ static uint64_t room_in(const char *dir, const char *limit_file, const char *usa
     return limit > usage ? limit - usage : 0;
 }
 
-/* The least free memory in this cgroup and all its parents. */
+/* Return the least free memory in this cgroup and all its parents. */
 static uint64_t room_up(const char *mount, const char *group, const char *limit_file,
                         const char *usage_file)
 {

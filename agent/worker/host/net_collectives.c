@@ -2,7 +2,7 @@
 /* net_collectives.c - collectives over endpoints, for any placement of the ranks
  *
  * Small messages use the algorithms with the fewest steps: recursive doubling and
- * binomial trees. Large ones use a ring of ranks that visits each host once, so that each
+ * binomial trees. Large messages use a ring of ranks that visits each host once, so each
  * network link carries each byte once per direction. */
 #include <string.h>
 
@@ -17,8 +17,8 @@ struct plan {
     size_t bytes; /* count * element size */
     size_t piece; /* bytes per step, or per chunk */
     size_t pieces;
-    int n, at;    /* ranks, and this rank's position in the ring */
-    int distance; /* from the start of a chain to this rank */
+    int n, at;    /* number of ranks, and this rank's position in the ring */
+    int distance; /* number of ring steps from the start of a chain to this rank */
 };
 
 static int wrap(int value, int n)
@@ -47,7 +47,8 @@ static void plan_all_reduce(const void *arg, size_t t, struct ring_step *step)
     size_t block = (size_t)n * plan->piece, from = t / (size_t)steps * block;
     size_t bytes = part_len(plan->bytes, block, t / (size_t)steps);
     bool is_reducing = s < n - 1;
-    int shift = is_reducing ? -s : n - s; /* from `at` to the chunk that is sent */
+    /* ring distance from `at` to the chunk that is sent */
+    int shift = is_reducing ? -s : n - s;
     size_t out = (size_t)wrap(plan->at + shift, n);
     size_t in = (size_t)wrap(plan->at + shift - 1, n);
 
@@ -254,7 +255,7 @@ static int small_reduce(struct backend_comm *comm, const struct backend_call *ca
     return 0;
 }
 
-/* The longest piece that fits into the caches, but at least one chunk per socket. */
+/* Return the longest piece that fits the caches, but at least one chunk per socket. */
 static size_t longest_piece(const struct backend_comm *comm)
 {
     size_t chunks = (size_t)comm->links->sockets * SOCKETS_CHUNK_BYTES;
@@ -315,7 +316,7 @@ static int reduce(struct backend_comm *comm, const struct backend_call *call,
 
     if (plan->bytes <= HOST_SMALL_BYTES)
         return small_reduce(comm, call, plan->bytes);
-    /* The chain starts behind the root and ends at the root. */
+    /* The chain starts at the rank after the root and ends at the root. */
     while (links->ring[wrap(plan->at - 1 - plan->distance, plan->n)] != call->root)
         plan->distance++;
     return run_ring(comm, call, plan_reduce, plan, plan->pieces + 1);

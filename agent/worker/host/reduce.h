@@ -16,7 +16,7 @@ typedef void reduce_fn(void *out, const void *a, const void *b, size_t count);
 typedef void scale_fn(void *out, const void *in, size_t count, const void *scalar);
 /* data[i] /= divisor; integers truncate. */
 typedef void divide_fn(void *data, size_t count, int divisor);
-/* Copy bypassing the caches, if the processor can. Regions must not overlap. Call
+/* Copy without filling the caches, if the processor can. Regions must not overlap. Call
  * reduce_finish_stream before other ranks may read the data. */
 typedef void stream_fn(void *to, const void *from, size_t bytes);
 

@@ -14,15 +14,17 @@
 struct ring_step {
     const char *send;
     size_t send_len; /* 0: nothing */
-    bool is_chained; /* sends the piece that the previous step receives, as it arrives */
+    /* true if this step forwards the previous step's piece while it is still arriving */
+    bool is_chained;
     char *recv;
-    size_t recv_len;  /* 0: nothing */
-    const char *own;  /* not NULL: recv = own op received data */
-    bool is_raw;      /* with own: the received data is an input, not a sum */
-    bool is_complete; /* with own: the sum is complete, so an average is divided */
+    size_t recv_len; /* 0: nothing */
+    const char *own; /* not NULL: recv = own op received data */
+    bool is_raw;     /* with `own`: the received data is an input, not a partial sum */
+    /* with `own`: the sum is complete, so an average can be divided now */
+    bool is_complete;
 };
 
-/* Fill in step t, which is zeroed. */
+/* Fill in step t. The caller has zeroed *step. */
 typedef void ring_plan_fn(const void *arg, size_t t, struct ring_step *step);
 
 int ring_run(struct backend_comm *comm, const struct backend_call *call,

@@ -102,7 +102,7 @@ static void reduce_range(const struct shm_op *op, int first, size_t at, size_t l
     }
 }
 
-/* This member's part of `bytes`, in whole cache lines. */
+/* Compute this member's part of `bytes`, in whole cache lines. */
 static void own_share(const struct shm_op *op, size_t *at, size_t *len)
 {
     size_t lines = (op->bytes + 63) / 64, share = (lines + op->n - 1) / op->n * 64;

@@ -21,7 +21,7 @@ static size_t to_chunk_end(uint64_t at, size_t len)
     return len < left ? len : left;
 }
 
-/* Never waits. */
+/* Move bytes without waiting. */
 static ssize_t move(struct sockets_peer *peer, struct stripe *stripe, char *data,
                     size_t len)
 {

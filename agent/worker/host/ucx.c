@@ -14,7 +14,8 @@
 #include "common/base/memory.h"
 
 #define SEND_BYTES 262144 /* largest send; one per peer is in progress */
-#define LOSS_CHECKS 100   /* checks for a peer's death after UCX reports a failure */
+/* how often to check for a peer's death after UCX reports a failure */
+#define LOSS_CHECKS 100
 #define ADDRESS_MAX 65536
 
 struct peer {
@@ -33,7 +34,7 @@ struct ucx {
     ucp_worker_h worker;
     ucp_address_t *address;
     size_t address_len;
-    struct peer *peers; /* [rank], like links->endpoints */
+    struct peer *peers; /* one per rank, like links->endpoints */
 };
 
 static const ucp_request_param_t no_options = {0};
@@ -281,8 +282,8 @@ static bool is_everywhere(const struct links *links, const uint32_t *lens)
     return true;
 }
 
-/* lens: the length of each rank's UCX address, by rank of the case. The addresses of all
- * groups are exchanged together. */
+/* lens: the length of each rank's UCX address, indexed by the rank in the case. All
+ * groups exchange their addresses in one operation. */
 static int connect_peers(struct ucx *ucx, struct links *links, const uint32_t *lens,
                          struct error *err)
 {

@@ -14,9 +14,9 @@
 struct ucx;
 
 /* Replace the endpoints to other hosts by UCX. A collective call of all ranks of the
- * case. *out is NULL if sockets are used: the option is tcp, all ranks are on this host,
- * or with auto a rank lacks UCX or an active RDMA port. -1 if the option is ucx and UCX
- * fails. */
+ * case. *out is NULL if sockets are used. This is so if the option is tcp, or if all
+ * ranks are on this host. With auto, it is also so if a rank lacks UCX or an active RDMA
+ * port. Return -1 if the option is ucx and UCX fails. */
 int ucx_connect(struct links *links, enum host_transport asked, struct ucx **out,
                 struct error *err);
 

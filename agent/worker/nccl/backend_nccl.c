@@ -16,7 +16,7 @@
 #include "common/base/log.h"
 #include "common/base/memory.h"
 
-#define END_MS 5000 /* limit of ncclCommDestroy */
+#define END_MS 5000 /* time limit of ncclCommDestroy, in ms */
 
 /* extra time per rank, because a call may have to connect ranks first */
 #define CONNECT_MS 100
@@ -35,7 +35,7 @@ static void release_device(struct backend_comm *comm)
     comm_laps_release(comm);
 }
 
-/* The device that the run names, or the device numbered by the local rank. */
+/* Choose the device that the run names, or the device numbered by the local rank. */
 static int choose_device(struct backend_comm *comm, int local_rank, struct error *err)
 {
     const char *chosen = getenv("RINGBENCH_DEVICE");
@@ -181,8 +181,9 @@ static void nccl_abort(struct backend_comm *comm)
     free(comm);
 }
 
-/* Limit of one call after all work is done. In this phase the server cannot tell which
- * rank is stuck, so that rank must report it before the server sees a stall. */
+/* Limit of one call after all work is done. The server cannot tell in this phase which
+ * rank is stuck. The stuck rank must therefore report itself before the server detects a
+ * stall. */
 static int64_t leave_ms(int64_t stall_ms)
 {
     return stall_ms == 0 ? 0 : stall_ms / 2 > END_MS ? stall_ms / 2 : END_MS;
@@ -296,9 +297,9 @@ static json_t *nccl_details(struct backend_comm *comm)
         "gpu_memory", comm_describe_memory(comm, false));
 }
 
-/* The registration that took effect on rank 0. NCCL returns windows even if it lacks
- * symmetric kernels. The profiler reports an algorithm for ordinary kernels, never for
- * symmetric ones. */
+/* Return the registration that took effect on rank 0. NCCL returns windows even if it
+ * lacks symmetric kernels. The profiler reports an algorithm for ordinary kernels, but
+ * never for symmetric ones. */
 static const char *registration(const struct backend_comm *comm)
 {
     enum nccl_registration asked = comm->options.registration;

@@ -16,7 +16,7 @@ struct data_findings {
 };
 
 struct data_job {
-    struct pattern pattern; /* the tables of this pattern are in device memory */
+    struct pattern pattern; /* a pattern whose tables are in device memory */
     enum collective_kind kind;
     int rank, root;
     uint64_t call_count;

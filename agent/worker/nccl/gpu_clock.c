@@ -40,7 +40,7 @@ static unsigned read_mhz(const struct gpu_clock *clock)
     return clock->call.clock_info(clock->device, NVML_CLOCK_SM, &mhz) ? 0 : mhz;
 }
 
-/* Bytes of all NVLinks so far. */
+/* Bytes that all NVLinks have sent so far. False: not known. */
 static bool read_sent(const struct gpu_clock *clock, uint64_t *sent)
 {
     struct gpu_field field = {.field = LINK_DATA_SENT, .scope = ALL_LINKS};

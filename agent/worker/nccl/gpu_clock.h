@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* nvmlFieldValue_t */
+/* Layout of NVML's nvmlFieldValue_t. */
 struct gpu_field {
     unsigned field, scope;
     long long taken_us, latency_us;

@@ -141,7 +141,7 @@ static json_t *now_json(const struct driver *driver, void *device)
         reasons = find(driver, "nvmlDeviceGetCurrentClocksThrottleReasons");
     if (reasons.address && reasons.reasons(device, &value) == 0)
         json_object_set_new(now, "slowed_by", slowed_by(value));
-    /* 1: uncorrected errors; 0: since the driver was loaded. */
+    /* 1 selects uncorrected errors; 0 counts them since the driver was loaded. */
     if (errors.address && errors.errors(device, 1, 0, &value) == 0)
         json_object_set_new(now, "ecc_errors", json_integer((json_int_t)value));
     return now;
@@ -149,7 +149,7 @@ static json_t *now_json(const struct driver *driver, void *device)
 
 /* ---- NVLink ---- */
 
-/* nvmlPciInfo_t */
+/* Layout of NVML's nvmlPciInfo_t. */
 struct pci_info {
     char legacy[16];
     unsigned domain, bus, device, device_id, subsystem_id;
@@ -170,7 +170,7 @@ static void count_peer(const struct driver *driver, void *device, unsigned link,
     struct pci_info info = {.domain = 0};
     char bus_id[BUS_ID_MAX];
     const char *peer = bus_id;
-    int type = 0; /* 0: a GPU; 2: a switch */
+    int type = 0; /* type of the link's other end; 0: a GPU, 2: a switch */
 
     if (type_of.address && type_of.of_link(device, link, &type) == 0 && type == 2)
         peer = "switch";
@@ -180,7 +180,7 @@ static void count_peer(const struct driver *driver, void *device, unsigned link,
     json_object_set_new(to, peer, json_integer(json_get_int(to, peer, 0) + 1));
 }
 
-/* {"active", "inactive": [links], "to": {peer: links}}; NULL: no NVLink. */
+/* Return {"active", "inactive": [links], "to": {peer: links}}, or NULL without NVLink. */
 static json_t *links_json(const struct driver *driver, void *device)
 {
     union call state = find(driver, "nvmlDeviceGetNvLinkState");

@@ -7,7 +7,7 @@
 #include "agent/worker/nccl/nccl_profiler.h"
 #include "agent/worker/nccl/nccl_setting.h"
 
-/* Other collectives consist of sends and receives. */
+/* Only these collectives have an algorithm. The others consist of sends and receives. */
 static bool has_algorithm(enum collective_kind kind)
 {
     return kind == COLLECTIVE_ALL_REDUCE || kind == COLLECTIVE_ALL_GATHER ||

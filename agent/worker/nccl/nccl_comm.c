@@ -6,7 +6,8 @@
 
 #include "common/base/clock.h"
 
-#define LOSS_NS 1000000000 /* wait this long for the loss that made NCCL fail */
+/* wait at most this long for notice of the loss that made NCCL fail */
+#define LOSS_NS 1000000000
 
 int comm_cuda(struct backend_comm *comm, int code, const char *what, struct error *err)
 {

@@ -20,15 +20,16 @@
 struct nccl_kernels {
     struct cuda_driver driver;
     cuda_function put_input, find_wrong; /* NULL: none */
-    struct data_findings *findings;      /* device memory */
-    void *tables;                        /* device memory: a pattern's two tables */
+    struct data_findings *findings;      /* in device memory */
+    /* the two tables of a pattern, in device memory */
+    void *tables;
 };
 
 /* The timed calls of a row as a CUDA graph. */
 struct nccl_graph {
     cuda_graph graph;
     cuda_graph_exec exec;
-    uint64_t calls; /* captured in the graph */
+    uint64_t calls; /* number of calls captured in the graph */
     bool is_capturing;
 };
 
@@ -40,7 +41,7 @@ struct nccl_laps {
 
 #define NCCL_MARKS 32
 
-/* An event in the stream: when the GPU reaches it, `calls` more calls have finished. */
+/* An event in the stream. When the GPU reaches it, `calls` more calls have finished. */
 struct nccl_mark {
     cuda_event event; /* NULL: not created */
     uint64_t calls;
@@ -50,7 +51,8 @@ struct nccl_mark {
  * progress is visible during work of minutes. At most NCCL_MARKS events are pending. Fast
  * calls get no events, which would add to their cost. */
 struct nccl_backlog {
-    _Atomic uint64_t *finished; /* of struct backend_env */
+    /* counter of finished calls that struct backend_env provides */
+    _Atomic uint64_t *finished;
     uint64_t calls, unmarked;
     int64_t begun_ns;
     enum collective_kind kind;
@@ -68,14 +70,16 @@ struct backend_comm {
     struct cuda_lib cuda;
     struct nccl_lib nccl;
     struct tree *tree;
-    int rank, world_size; /* in the communicator; `tree` holds the case's */
+    /* in the communicator; `tree` has the rank and size in the case */
+    int rank, world_size;
     int device;
-    bool is_ring; /* the case's only collective is sendrecv */
+    bool is_ring; /* true if the case's only collective is sendrecv */
     struct nccl_identity identity;
-    char without_fp8[200]; /* a GPU of the case without fp8 arithmetic; "": none */
-    int sharers;           /* ranks on this rank's GPU, including itself */
-    int64_t give_up_ns;    /* limit of one call; 0: none */
-    int64_t leave_ns;      /* limit of one call after all work is done; 0: none */
+    /* describes a GPU of the case that lacks fp8 arithmetic; "": none */
+    char without_fp8[200];
+    int sharers;        /* ranks on this rank's GPU, including itself */
+    int64_t give_up_ns; /* time limit of one call; 0: none */
+    int64_t leave_ns;   /* time limit of one call after all work is done; 0: none */
     cuda_stream stream;
     struct nccl_backlog backlog;
     struct nccl_graph graph;
@@ -90,7 +94,7 @@ struct backend_comm {
     nccl_comm comm;
     double init_s;
     int n_ids;
-    struct nccl_options options; /* borrowed from the case */
+    struct nccl_options options; /* borrowed from the case file */
     void *send, *recv;
     void *handles[2];            /* local registration of send and recv; NULL: none */
     nccl_window windows[2];      /* symmetric registration of send and recv; NULL: none */
@@ -119,23 +123,23 @@ int backlog_add(struct backend_comm *comm, uint64_t calls, struct error *err);
 int backlog_mark(struct backend_comm *comm, struct error *err);
 void backlog_release(struct backend_comm *comm);
 
-/* nccl_init.c: create the NCCL communicator from the unique ids */
+/* in nccl_init.c: create the NCCL communicator from the unique ids */
 int comm_init(struct backend_comm *comm, const struct nccl_id *ids, int n_ids,
               int64_t timeout_ms, struct error *err);
 
-/* nccl_calls.c; call comm_drop_operations before the communicator ends */
+/* in nccl_calls.c; call comm_drop_operations before destroying the communicator */
 void comm_drop_operations(struct backend_comm *comm);
 int comm_run(struct backend_comm *comm, const struct backend_call *call,
              struct error *err);
 bool comm_refuses(const struct backend_comm *comm, const struct backend_call *call,
                   char *reason, size_t size);
 
-/* nccl_choice.c */
+/* in nccl_choice.c */
 void comm_watch(struct backend_comm *comm);
 void comm_choice(struct backend_comm *comm, const struct backend_call *call,
                  struct choice *out);
 
-/* nccl_graph.c */
+/* in nccl_graph.c */
 int comm_capture_begin(struct backend_comm *comm, struct error *err);
 int comm_capture_end(struct backend_comm *comm, struct error *err);
 int comm_replay(struct backend_comm *comm, const struct backend_call *call,
@@ -150,16 +154,18 @@ int comm_lap_wait(struct backend_comm *comm, struct error *err);
 int comm_lap_us(struct backend_comm *comm, long i, double *us, struct error *err);
 void comm_laps_release(struct backend_comm *comm);
 
-/* nccl_memory.c */
+/* in nccl_memory.c */
 int comm_memory(struct backend_comm *comm, struct backend_memory *out, struct error *err);
-size_t comm_free_bytes(struct backend_comm *comm);                    /* 0: not known */
-int comm_malloc(struct backend_comm *comm, void **out, size_t bytes); /* CUDA's result */
+size_t comm_free_bytes(struct backend_comm *comm); /* 0: not known */
+/* returns CUDA's result code */
+int comm_malloc(struct backend_comm *comm, void **out, size_t bytes);
 void comm_mem_free(struct backend_comm *comm, void *memory);
 /* GPU memory used so far: {"init_bytes","buffer_bytes","end_bytes"}, a new object. */
 json_t *comm_describe_memory(struct backend_comm *comm, bool is_end);
 int comm_alloc(struct backend_comm *comm, size_t bytes, void **send, void **recv,
                struct error *err);
-void comm_deregister(struct backend_comm *comm); /* before the communicator ends */
+/* call before destroying the communicator */
+void comm_deregister(struct backend_comm *comm);
 void comm_free(struct backend_comm *comm);
 int comm_write(struct backend_comm *comm, void *to, const void *host, size_t len,
                struct error *err);
@@ -168,7 +174,7 @@ int comm_read(struct backend_comm *comm, void *host, const void *from, size_t le
 int comm_fill(struct backend_comm *comm, void *to, const void *element, size_t size,
               size_t len, struct error *err);
 
-/* nccl_kernels.c; kernels_load succeeds even if no kernel can run on this GPU */
+/* in nccl_kernels.c; kernels_load succeeds even if no kernel can run on this GPU */
 int kernels_load(struct backend_comm *comm, struct error *err);
 void kernels_unload(struct backend_comm *comm);
 int kernels_put_input(struct backend_comm *comm, const struct pattern *pattern, int rank,

@@ -8,11 +8,11 @@
 #include "agent/worker/nccl/cuda_lib.h"
 #include "agent/worker/nccl/nccl_lib.h"
 
-#define LISTED_MAX 4 /* ranks named per value */
-#define VALUES_MAX 4 /* values named */
+#define LISTED_MAX 4 /* maximum number of ranks listed per value */
+#define VALUES_MAX 4 /* maximum number of values listed */
 #define NCCL_WITH_UUIDS 23000
 
-/* A property in which ranks must agree, and its texts. */
+/* A property that must be equal on all ranks, and the texts that describe it. */
 struct trait {
     int (*value)(const struct nccl_identity *identity);
     const char *(*name)(int value, char text[32]);
@@ -71,7 +71,7 @@ static void append(char *text, size_t size, const char *more)
     snprintf(text + len, size - len, "%s", more);
 }
 
-/* Returns n if there is none. */
+/* Return n if there is no next rank with this value. */
 static int next_rank(const struct nccl_identity *all, int n, const struct trait *trait,
                      int value, int after)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_ids.h - exchange ncclUniqueIds through the store
  *
- * Rank 0 creates an id under ringbench/nccl_id. With more than 128 ranks, and a library
- * with ncclCommInitRankScalable, there are several ids, so that not all ranks connect to
- * one process. Rank I * N / ids creates id I under ringbench/nccl_id/I. */
+ * Rank 0 normally creates one id under ringbench/nccl_id. With more than 128 ranks and a
+ * library that has ncclCommInitRankScalable, there are several ids. Not all ranks then
+ * connect to one process. Rank I * N / ids creates id I under ringbench/nccl_id/I. */
 #ifndef RINGBENCH_WORKER_NCCL_NCCL_IDS_H
 #define RINGBENCH_WORKER_NCCL_NCCL_IDS_H
 
@@ -15,8 +15,8 @@
 
 #define NCCL_IDS_MAX 64
 
-/* The number of ids for a communicator: one per RINGBENCH_RANKS_PER_NCCL_ID (default 128)
- * ranks. */
+/* Return the number of ids for a communicator: one per RINGBENCH_RANKS_PER_NCCL_ID
+ * (default 128) ranks. */
 int nccl_ids_count(const struct nccl_lib *nccl, int world_size);
 
 /* Ranks are numbered within the communicator. */

@@ -12,7 +12,7 @@
 
 #define RING_PEERS 2
 
-/* The configuration of nccl-tests, except for the name. */
+/* Use the configuration of nccl-tests, except for the name. */
 static void configure(const struct backend_comm *comm, struct nccl_config *config)
 {
     /* Leave the policy unset unless the spec sets it, so that NCCL_CTA_POLICY applies. */

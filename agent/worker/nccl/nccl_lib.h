@@ -54,9 +54,10 @@ struct nccl_lib {
     int driver;  /* CUDA version that the driver supports: 12040 is 12.4; 0: not known */
     const char *path;
     char cuda[NCCL_CUDA_TEXT_MAX]; /* of nccl_lib_cuda(); "": not known */
-    char passed_over[512];         /* why another library was not loaded, or "" */
+    char passed_over[512];         /* why the loader skipped another library, or "" */
     bool is_emulated;
-    char stale_error[1024]; /* ncclGetLastError() at nccl_forget_error() */
+    /* result of ncclGetLastError() when nccl_forget_error() was called */
+    char stale_error[1024];
 };
 
 /* Load the first libnccl.so.2 that is new enough and that the driver supports (`driver`

@@ -249,7 +249,8 @@ int comm_read(struct backend_comm *comm, void *host, const void *from, size_t le
     return copy(comm, host, from, len, err) || comm_wait(comm, err) ? -1 : 0;
 }
 
-/* Fill by copying the first `done` bytes behind themselves, doubling each time. */
+/* Fill the buffer by copying its first `done` bytes behind themselves. Each copy doubles
+ * the filled part. */
 static int double_up(struct backend_comm *comm, char *to, size_t done, size_t len,
                      struct error *err)
 {

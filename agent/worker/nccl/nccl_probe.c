@@ -27,7 +27,8 @@ struct backend_libraries *nccl_probe_load(void)
  * fails in a service with NoNewPrivileges. CUDA's error names no file. */
 static int check_uvm(struct error *err)
 {
-    const char *root = getenv("RINGBENCH_ROOT"); /* for tests: replaces / */
+    /* for tests: a directory that replaces / */
+    const char *root = getenv("RINGBENCH_ROOT");
     char control[256], path[256];
 
     snprintf(control, sizeof(control), "%s/dev/nvidiactl", root ? root : "");
@@ -56,7 +57,7 @@ int nccl_probe_devices(const struct cuda_lib *cuda, int *count, struct error *er
     char text[CUDA_VERSION_TEXT_MAX];
     struct error why = {0};
 
-    *count = 0; /* a failing call does not write it */
+    *count = 0; /* a failing call does not write *count */
     int code = cuda->call.device_count(count);
     if (code == 0 && *count > 0)
         return 0;

@@ -82,8 +82,8 @@ static void record_transfer(const struct layout *layout, const char *event)
     out->channels = channels > out->channels ? channels : out->channels;
 }
 
-/* Set a handle for groups only. Up to 2.27, NCCL reports calls only in a group with a
- * handle. From 2.28 on, NCCL would pass the handle of another event back at every later
+/* Set a handle only for groups. Up to 2.27, NCCL reports calls only in a group that has a
+ * handle. From 2.28 on, NCCL would pass any other event's handle back at every later
  * call. */
 static int start(void *context, void **handle, const void *event)
 {

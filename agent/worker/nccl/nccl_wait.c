@@ -7,7 +7,7 @@
 
 #define CHECK_NS 2000000 /* interval between checks of the peers */
 #define CLOCK_POLLS 64   /* polls between readings of the clock */
-#define YIELDS_SPARED 32 /* naps that replace yields after a long one */
+#define YIELDS_SPARED 32 /* number of yields to replace with naps after a long yield */
 #define SLOW_NS 20000000 /* calls that take longer are marked with events */
 
 static int check_peers(struct backend_comm *comm, int64_t begun_ns, int64_t now_ns,
@@ -39,7 +39,7 @@ static int check_async(struct backend_comm *comm, struct error *err)
     return comm_nccl(comm, result, "during a collective", err);
 }
 
-/* True if the GPU has passed a mark. */
+/* Remove the marks that the GPU has passed. Return true if there were any. */
 static bool remove_passed(struct backend_comm *comm)
 {
     struct nccl_backlog *backlog = &comm->backlog;
@@ -73,7 +73,7 @@ static void pass_time(struct backend_comm *comm, bool is_long)
         watch_nap();
 }
 
-/* Wait until the stream is idle, or with `until_room` until the GPU passes a mark. */
+/* Wait until the stream is idle or, with `until_room`, until the GPU passes a mark. */
 static int wait_loop(struct backend_comm *comm, bool until_room, struct error *err)
 {
     int64_t begun = 0, checked = 0;
@@ -147,8 +147,8 @@ int backlog_mark(struct backend_comm *comm, struct error *err)
     return comm_cuda(comm, code, "cudaEventRecord", err);
 }
 
-/* One slow wait may include NCCL connecting its ranks at the first call of a kind. Only
- * two slow waits in a row mean that calls are slow and get events. */
+/* The first call of a kind may be slow because NCCL connects its ranks. Therefore calls
+ * count as slow and get events only after two slow waits in a row. */
 void backlog_begin(struct backend_comm *comm, enum collective_kind kind)
 {
     struct nccl_backlog *backlog = &comm->backlog;
@@ -170,7 +170,8 @@ int backlog_add(struct backend_comm *comm, uint64_t calls, struct error *err)
         backlog->begun_ns = clock_monotonic_ns();
     backlog->calls += calls;
     backlog->unmarked += calls;
-    /* Check for a loss here: if all calls fit into the stream, nothing else checks. */
+    /* Check for a loss here. If all calls fit into the stream, nothing else checks for
+     * one. */
     if (watch_check(&comm->tree->watch))
         return comm_lost(comm, err);
     return backlog->is_in_group ? 0 : backlog_mark(comm, err);

@@ -14,7 +14,7 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 
-/* A node's address for NCCL, published by its first rank. */
+/* The address of a node for NCCL, published by the node's first rank. */
 struct place {
     char node[64];
     char interface[NCCL_INTERFACE_NAME_MAX], address[INET6_ADDRSTRLEN];
@@ -22,9 +22,10 @@ struct place {
     char failure[200]; /* why this node does not listen, or "" */
 };
 
-/* A node's result. `failures` is 0 if the node reaches all other nodes. */
+/* The result of one node. `failures` is 0 if the node reaches all other nodes. */
 struct finding {
-    int failures, to, code; /* the first failure: its rank and errno */
+    /* the first failure: the rank that was not reached, and the errno */
+    int failures, to, code;
 };
 
 static void describe_place(const char *node, int nccl_version, int *listener,
@@ -48,7 +49,7 @@ static void describe_place(const char *node, int nccl_version, int *listener,
                  status > 0 ? "" : why.text);
 }
 
-/* True if the rank is the first of its node: only that rank takes part. */
+/* True if the rank is the first of its node. Only first ranks take part. */
 static bool is_first(const struct place *all, int rank)
 {
     for (int i = 0; i < rank; i++)
@@ -74,7 +75,7 @@ static struct attempt_place place_of(const struct place *place)
     return (struct attempt_place){place->address, place->port, place->interface};
 }
 
-/* Report each failed attempt and count them. *out keeps the first. */
+/* Report and count the failed attempts. *out describes the first. */
 static void conclude(const struct place *all, const struct attempt *attempts, int n,
                      const struct attempt_observer *observer, struct finding *out)
 {

@@ -6,12 +6,13 @@
 
 #define TURN 6.283185307179586
 
-/* Standard deviations of the noise's parts, as factors of SIM_NOISE. */
-#define CASE_SIGMA 0.5 /* per case, unless SIM_CASE_NOISE is set */
-/* per size within a case: more calls do not average this noise out */
+/* Standard deviations of the parts of the noise, as multiples of SIM_NOISE. */
+#define CASE_SIGMA 0.5 /* deviation per case, unless SIM_CASE_NOISE is set */
+/* deviation per size within a case; more calls do not average it out */
 #define ROW_SIGMA 0.5
-#define RANK_SIGMA 0.25 /* per rank and call: its clock and its host */
-#define HOST_SIGMA 25.0 /* lateness of a rank before a call, in us */
+/* per rank and call, for variations of the rank's clock and host */
+#define RANK_SIGMA 0.25
+#define HOST_SIGMA 25.0 /* deviation of a rank's lateness before a call, in us */
 
 enum stream {
     STREAM_ROW = 1,

@@ -14,16 +14,17 @@
 
 uint64_t noise_split(uint64_t seed, uint64_t key);
 
-/* A uniformly distributed number above 0, at most 1. */
+/* Return a uniformly distributed number greater than 0 and at most 1. */
 double noise_uniform(uint64_t seed, uint64_t key);
 
-/* A normally distributed number with mean 0 and standard deviation 1. */
+/* Return a normally distributed number with mean 0 and standard deviation 1. */
 double noise_normal(uint64_t seed);
 
-/* Factor on all times of case `number`: noise of the run, drift, noise of the case. */
+/* Return the factor on all times of case `number`, from the noise of the run, the drift
+ * and the noise of the case. */
 double noise_of_case(const struct sim_params *params, uint64_t seed, uint64_t number);
 
-/* The seed for the noise within that case. */
+/* Return the seed for the noise within case `number`. */
 uint64_t noise_seed(const struct sim_params *params, uint64_t seed, uint64_t number);
 
 /* seed: from noise_seed. noise_of_row: factor on all calls of one size. noise_of_calls:
@@ -33,7 +34,7 @@ double noise_of_row(const struct sim_params *params, uint64_t seed,
 double noise_of_calls(const struct sim_params *params, uint64_t seed, uint64_t call,
                       long n, int rank);
 
-/* A rank's random lateness before a call, in us. */
+/* Return a rank's random lateness before a call, in us. */
 double noise_of_host(const struct sim_params *params, uint64_t seed, uint64_t call,
                      int rank);
 

@@ -72,7 +72,7 @@ static void estimate(struct backend_comm *comm, enum collective_kind kind, doubl
                    noise_of_row(&comm->params, model->seed, kind, bytes);
 }
 
-/* True if another rank of this group has a fault of this kind. */
+/* True if another rank of this rank's group has a fault of this kind. */
 static bool is_fault(const struct backend_comm *comm, enum fault_kind kind)
 {
     const struct fault *fault = &comm->file->fault;

@@ -11,12 +11,12 @@ struct backend_comm {
     struct sim_params params;
     struct sim_model model;
     const struct case_file *file;
-    int rank, world_rank; /* in the group, and in the case */
+    int rank, world_rank; /* this rank's number in the group and in the case */
     const atomic_int *stop;
     struct tree *tree;
     /* Simulated time. */
     double host_us;   /* the rank's clock, since the communicator was created */
-    double device_us; /* time in calls, since the last isolated call began */
+    double device_us; /* time spent in calls since the last isolated call began */
     double debt_us;   /* real time that the rank still has to sleep */
     uint64_t calls;
     bool in_batch, batch_waited;
@@ -24,8 +24,8 @@ struct backend_comm {
     enum collective_kind kind;
     double bytes; /* negative: no call yet */
     struct sim_estimate estimate;
-    double own_us; /* this rank's time, without the noise of a single call */
-    void *buffers; /* inaccessible addresses */
+    double own_us; /* this rank's time per call, without the noise of a single call */
+    void *buffers; /* reserved addresses; any access fails */
     size_t buffer_bytes;
 };
 

@@ -177,7 +177,7 @@ static bool is_ringed(enum collective_kind kind)
            kind == COLLECTIVE_REDUCE;
 }
 
-/* Number of sequential steps, tree levels or messages. */
+/* Return the number of sequential steps, tree levels or messages. */
 static double steps_of(enum collective_kind kind, enum sim_algorithm algorithm, int n)
 {
     if (algorithm == SIM_TREE)
@@ -194,7 +194,8 @@ static double us_of(const struct sim_model *model, enum collective_kind kind,
 {
     const struct sim_params *params = model->params;
     int line = algorithm == SIM_TREE ? SIM_TREE : SIM_RING, n = model->n_ranks;
-    double share = n > 1 ? collective_bus_factor(kind, n) : 1; /* one rank copies */
+    /* a single rank copies its data */
+    double share = n > 1 ? collective_bus_factor(kind, n) : 1;
 
     if (factor <= 0)
         return HUGE_VAL;

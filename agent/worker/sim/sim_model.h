@@ -21,8 +21,8 @@ typedef int sim_rack_fn(const void *arg, const char *node);
 struct sim_node {
     const char *name;
     int rack;
-    double factor;      /* on the bandwidth of its links */
-    double rack_factor; /* on the bandwidth to other racks */
+    double factor;      /* factor on the bandwidth of the node's links */
+    double rack_factor; /* factor on the bandwidth to other racks */
 };
 
 struct sim_link {
@@ -35,16 +35,18 @@ struct sim_model {
     int n_ranks, n_nodes, n_links;
     int *node_of; /* [rank]: index in `nodes` */
     struct sim_node *nodes;
-    struct sim_link *links;        /* only the slow links */
-    double factor[SIM_ALGORITHMS]; /* [algorithm]: of its slowest link */
-    double case_factor;            /* noise: factor on all times of the case */
-    uint64_t seed;                 /* for the noise within the case */
+    struct sim_link *links; /* only the slow links */
+    /* for each algorithm, the factor of its slowest link */
+    double factor[SIM_ALGORITHMS];
+    double case_factor; /* noise: factor on all times of the case */
+    uint64_t seed;      /* seed for the noise within the case */
 };
 
 struct sim_estimate {
     enum sim_algorithm algorithm;
-    bool is_unrequested; /* NCCL_ALGO excludes it, but there is no other algorithm */
-    double us;           /* HUGE_VAL: the collective never ends */
+    /* true if NCCL_ALGO excludes the algorithm, but there is no other */
+    bool is_unrequested;
+    double us; /* HUGE_VAL: the collective never ends */
 };
 
 /* params and file are borrowed. rack NULL: nodes have no rack. Places of SIM_SLOW outside
@@ -54,14 +56,14 @@ void sim_model_init(struct sim_model *model, const struct sim_params *params,
                     const void *arg);
 void sim_model_release(struct sim_model *model);
 
-/* The size of a call: the bytes of its larger buffer. */
+/* Return the size of a call: the bytes of its larger buffer. */
 double sim_model_bytes(const struct sim_model *model, const struct backend_call *call);
 
 /* HUGE_VAL if the algorithm does not support the collective. */
 double sim_model_us(const struct sim_model *model, enum collective_kind kind,
                     double bytes, enum sim_algorithm algorithm);
 
-/* The fastest algorithm that the parameters allow. */
+/* Return the fastest algorithm that the parameters allow. */
 struct sim_estimate sim_model_choose(const struct sim_model *model,
                                      enum collective_kind kind, double bytes);
 

@@ -18,7 +18,7 @@ static const struct variable {
     const char *name;
     enum type type;
     size_t offset;
-    double fallback, min, max; /* of NUMBER; fallback -1: no default */
+    double fallback, min, max; /* used only by kind NUMBER; fallback -1: no default */
     const char *help;
 } variables[] = {
     {"SIM_BASE_US", NUMBER, AT(base_us), 8, 0, 1e9, "fixed latency of a call"},

@@ -9,20 +9,21 @@
 
 #include "common/base/error.h"
 
-/* P2P: collectives that NCCL builds from sends and receives. Not for NCCL_ALGO. */
+/* SIM_P2P stands for collectives that NCCL builds from sends and receives. NCCL_ALGO
+ * cannot select it. */
 enum sim_algorithm { SIM_RING, SIM_TREE, SIM_P2P, SIM_ALGORITHMS };
 
 struct sim_params {
-    double base_us;        /* latency of a call before its first step */
-    double step_us[2];     /* latency per step, of ring and tree */
+    double base_us;        /* latency of a call before its first step, in us */
+    double step_us[2];     /* latency per step of ring and tree, in us */
     double gbs[2];         /* bus bandwidth of ring and tree */
-    double noise;          /* sigma of the logarithm of a call's time */
-    double case_noise;     /* the same per case; negative: half of noise */
-    double run_noise;      /* the same per run */
+    double noise;          /* standard deviation of the logarithm of a call's time */
+    double case_noise;     /* like `noise`, but per case; negative: half of `noise` */
+    double run_noise;      /* like `noise`, but per run */
     double drift;          /* relative growth of all times per night */
-    double night;          /* number of the run among those with the same seed */
-    double sleep_fraction; /* ratio of time to sleep to simulated time */
-    double seed;           /* negative: use the run's seed */
+    double night;          /* number of this run among the runs with the same seed */
+    double sleep_fraction; /* ratio of the time slept to the simulated time */
+    double seed;           /* negative: use the seed of the run */
     unsigned algorithms;   /* bit mask of the allowed algorithms, ring and tree */
     const char *slow;      /* PLACE:FACTOR,...; borrowed from the environment */
 };
@@ -34,14 +35,14 @@ void sim_params_init(struct sim_params *params);
 int sim_params_set(struct sim_params *params, const char *name, const char *value,
                    struct error *err);
 
-/* environment: entries "NAME=VALUE", ends with NULL. */
+/* `environment` is a NULL-terminated array of "NAME=VALUE" entries. */
 int sim_params_read(char *const *environment, struct sim_params *out, struct error *err);
 
 /* One PLACE:FACTOR of SIM_SLOW; the place is borrowed, not terminated. */
 struct sim_slow {
     const char *place;
     size_t place_len;
-    double factor;          /* on the bandwidth; 0: ranks there hang */
+    double factor;          /* factor on the bandwidth; 0: ranks there hang */
     double from_case, last; /* first and last case in which the factor applies */
 };
 
