@@ -4,10 +4,10 @@
 import { applyEvents, isEnded, newRunState } from './events.mjs';
 import { applySummary, mergeSummary, seriesOf, stateOfSummary } from './summary.mjs';
 
-/* With more rank events than this, the page reads the summary instead. A rank sends five events
- * per case. */
+/* With more events of ranks than this, the page reads the summary instead. A node sends five events
+ * per case for its ranks, and each rank of NCCL one more. */
 const MANY_OF_RANKS = 100000;
-const EVENTS_OF_RANK = 5;
+const EVENTS_OF_NODE = 5;
 const REFRESH_MS = 4000;
 const ETA_MS = 3000;
 /* Number of wrong elements listed, and of sizes whose rows are searched for them. */
@@ -251,14 +251,11 @@ export class RunSource {
   }
 }
 
-/* Returns the expected number of rank events, over all cases that have started. */
-function eventsOfRanks({ cases = [], nodes = [], world_size: all = 0 }) {
-  const ranks = new Map(nodes.map((node) => [node.name, node.ranks]));
+/* Returns about how many events the nodes and ranks of all started cases send. */
+function eventsOfRanks({ cases = [], nodes = [] }) {
+  const sent = new Map(nodes.map(({ name, ranks }) => [name, EVENTS_OF_NODE + ranks]));
+  const sentBy = (names) => names.reduce((sum, name) => sum + (sent.get(name) ?? 0), 0);
   return cases
     .filter(({ started }) => started)
-    .reduce(
-      (sum, { nodes: names }) =>
-        sum + EVENTS_OF_RANK * (names?.reduce((n, name) => n + (ranks.get(name) ?? 0), 0) ?? all),
-      0,
-    );
+    .reduce((sum, { nodes: names }) => sum + sentBy(names ?? [...sent.keys()]), 0);
 }

@@ -161,7 +161,7 @@ test('the map is whole where there are too many ranks to read all their events',
   const run = pairsRun(6);
   Object.assign(
     run.events.find(({ type }) => type === 'placed'),
-    { nodes: Array.from({ length: 6 }, (_, i) => ({ name: `node-${i + 1}`, ranks: 1000 })) },
+    { nodes: Array.from({ length: 6 }, (_, i) => ({ name: `node-${i + 1}`, ranks: 5000 })) },
   );
   server.add(run);
   await open(path);
