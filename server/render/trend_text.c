@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trend_text.c - writes a page of a trend in each form */
+/* trend_text.c - writes one page of a trend in the requested output format */
 #include "server/render/trend_text.h"
 
 #include <string.h>

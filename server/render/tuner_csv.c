@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tuner_csv.c - writes NCCL's fastest algorithm and protocol for each size as the file of
- * NCCL's tuner plugin */
+/* tuner_csv.c - writes NCCL's fastest algorithm and protocol for each size in the file
+ * format of NCCL's example tuner plugin */
 #include "server/render/tuner_csv.h"
 
 #include <math.h>
@@ -149,8 +149,8 @@ static const struct summary_point *point_of(const struct summary_series *series,
     return NULL;
 }
 
-/* Return true if NCCL used another algorithm or protocol for any row than the combination
- * requests. */
+/* Return true if, in any row, NCCL used an algorithm or protocol other than the requested
+ * one. */
 static bool is_unrequested(const struct summary_point *point)
 {
     for (uint32_t i = 0; i < point->n_choices; i++)

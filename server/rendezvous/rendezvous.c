@@ -21,7 +21,8 @@
 #define ACCEPT_BACKOFF_MS 100
 #define STANDING_NAME "standing"
 #define STANDING_MAX_KEYS 262144
-/* Number of sweeps for expired keys per time to live, but at least one sweep a minute. */
+/* Number of sweeps for expired keys during one time to live. A sweep also runs at least
+ * once a minute. */
 #define SWEEPS_PER_TTL 20
 #define SWEEP_MAX_MS 60000
 
@@ -30,9 +31,10 @@ struct rendezvous_store {
     LIST_ENTRY(rendezvous_store) link;
     struct rendezvous *rendezvous;
     char *name;
-    char secret[ID_UUID_LENGTH + 1]; /* "" in the standing store */
+    /* prefix of the workers' keys; "" in the standing store */
+    char secret[ID_UUID_LENGTH + 1];
     uv_poll_t listener;
-    uv_timer_t sweep; /* used by the standing store only */
+    uv_timer_t sweep; /* timer for expired keys; used by the standing store only */
     int fd, port;
     bool is_standing;
     long ttl_s;
@@ -267,7 +269,7 @@ static void own_handle(struct rendezvous_store *store, uv_handle_t *handle)
 }
 
 /* Open a store on the listening socket fd. fd -1: the caller failed to listen and has set
- * *err. Takes fd and *allowed, even on failure. */
+ * *err. Takes ownership of fd and *allowed, even on failure. */
 static struct rendezvous_store *store_open(struct rendezvous *rendezvous,
                                            const char *name, int fd,
                                            const struct tcpstore_limits *limits,
@@ -334,8 +336,8 @@ struct rendezvous_store *rendezvous_open(struct rendezvous *rendezvous, const ch
 
 /* ---- The standing store ---- */
 
-/* Return the time between sweeps. The recorded use of a key can be too early by this
- * time. */
+/* Return the time between sweeps. The recorded time of a key's latest use may be too
+ * early by up to this interval. */
 static uint64_t sweep_ms(long ttl_s)
 {
     uint64_t ms = (uint64_t)ttl_s * 1000 / SWEEPS_PER_TTL;

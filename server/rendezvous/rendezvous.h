@@ -21,8 +21,9 @@ struct rendezvous_config {
     struct sockaddr_storage listen;
     int port_low, port_high; /* port range; 0, 0: any free port */
     size_t max_keys;         /* limit for each store; 0: 65536 */
-    size_t max_bytes;        /* limit of keys and values for each store; 0: 256 MiB */
-    size_t max_connections;  /* limit for each store; 0: 16384 */
+    /* memory limit for the keys and values of each store; 0: 256 MiB */
+    size_t max_bytes;
+    size_t max_connections; /* limit for each store; 0: 16384 */
 };
 
 struct rendezvous *rendezvous_create(uv_loop_t *loop,
@@ -32,8 +33,9 @@ struct rendezvous *rendezvous_create(uv_loop_t *loop,
 void rendezvous_close(struct rendezvous *rendezvous, void (*closed)(void *arg),
                       void *arg);
 
-/* Open a store on a free port of the range. allowed: numeric addresses that may connect
- * (copied; a loopback address allows both families); NULL: all addresses. */
+/* Open a store on a free port of the range. allowed: numeric addresses that may connect,
+ * copied; NULL: all addresses. A loopback address allows the loopback addresses of both
+ * families. */
 struct rendezvous_store *rendezvous_open(struct rendezvous *rendezvous, const char *name,
                                          const char *const *allowed, size_t n_allowed,
                                          struct error *err);
@@ -52,8 +54,8 @@ rendezvous_open_standing(struct rendezvous *rendezvous,
 
 int rendezvous_store_port(const struct rendezvous_store *store);
 
-/* Return the secret that, followed by a slash, is the prefix of all keys of a case's own
- * workers. The secret is random and never shown, so other clients of the store can
+/* Return the store's secret. All keys of a case's ringbench workers begin with the secret
+ * and a slash. The secret is random and never shown, so other clients of the store can
  * neither read nor set these keys. Borrowed; "" for the standing store. */
 const char *rendezvous_store_secret(const struct rendezvous_store *store);
 
@@ -73,8 +75,8 @@ struct rendezvous_counters {
 void rendezvous_counters(const struct rendezvous *rendezvous,
                          struct rendezvous_counters *out);
 
-/* A description lists at most this many stores' keys, clients and waits each; the counts
- * are complete. */
+/* For each store, a description lists at most this many keys, clients and waits. The
+ * counts are complete. */
 #define RENDEZVOUS_SHOWN_MAX 1000
 #define RENDEZVOUS_SHOWN_WAIT_KEYS_MAX 100
 

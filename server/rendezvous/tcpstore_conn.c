@@ -11,8 +11,8 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 
-/* Above this size of unread replies, the client's further requests wait unread in the
- * socket, bytes. */
+/* If a client's unsent replies exceed this number of bytes, its further requests stay
+ * unread in the socket. */
 #define UNSENT_SOFT_MAX ((size_t)1 << 20)
 #define KEEP_BYTES 8192 /* limit for each buffer of an idle connection */
 
@@ -227,8 +227,8 @@ static void receive(struct tcpstore_conn *conn)
         feed(conn);
 }
 
-/* Receive and send. A negative status reports an error of the socket, from which requests
- * may still be read. */
+/* Receive and send. A negative status reports a socket error, but the socket may still
+ * contain requests. */
 static void on_ready(uv_poll_t *poll, int status, int events)
 {
     struct tcpstore_conn *conn = poll->data;

@@ -21,8 +21,8 @@ struct tcpstore_host {
     uv_loop_t *loop;
     struct tcpstore_kv *kv; /* NULL once the store is closed */
     size_t max_bytes;       /* limit of `buffered` */
-    size_t buffered; /* number of bytes that are received but not executed, or not sent
-                        yet */
+    /* number of bytes received but not executed, plus bytes not sent yet */
+    size_t buffered;
     struct rendezvous_counters *counters;
     char *read_buffer; /* buffer of TCPSTORE_READ_BYTES, shared by the whole loop */
     struct tcpstore_conn_list conns;
@@ -33,15 +33,15 @@ struct tcpstore_host {
         struct tcpstore_host *host); /* called when a connection's handle is closed */
 };
 
-/* Serve an accepted socket (taken on success). After the connection ends,
- * host->conn_closed is called once. */
+/* Serve an accepted socket and, on success, take ownership of it. After the connection
+ * ends, host->conn_closed is called once. */
 int tcpstore_conn_create(struct tcpstore_host *host, int fd, const struct peer *peer);
 
 /* Close the connection without a reply, and remove it from the host's lists at once. */
 void tcpstore_conn_close(struct tcpstore_conn *conn);
 
-/* Return the store's clients, and its waiting clients, for rendezvous_describe(). New
- * references. */
+/* Return all clients of the store, or only its waiting clients, for
+ * rendezvous_describe(). New references. */
 json_t *tcpstore_host_clients_json(const struct tcpstore_host *host);
 json_t *tcpstore_host_waits_json(const struct tcpstore_host *host);
 

@@ -68,7 +68,7 @@ int tcpstore_check_room(struct tcpstore_kv *kv, const struct tcpstore_id *id,
     return 0;
 }
 
-/* Return the rendezvous ID that a key's memory counts for: "torch.rendezvous.7" for
+/* Return the rendezvous ID to which a key's memory is charged: "torch.rendezvous.7" for
  * torchrun's state "/torch.rendezvous.7" and its rounds "/torch.rendezvous.7.0/...",
  * "name" for "/name/key", and "" for other keys. */
 static struct tcpstore_slice id_of(struct tcpstore_slice key)

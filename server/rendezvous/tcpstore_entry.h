@@ -61,9 +61,9 @@ static inline int tcpstore_refuse(struct tcpstore_kv *kv, enum tcpstore_refusal 
 int tcpstore_check_room(struct tcpstore_kv *kv, const struct tcpstore_id *id,
                         size_t bytes);
 
-/* Find a key, or find or add it. Both functions count as a use of the key.
- * tcpstore_find_or_add() returns NULL if a limit is reached. The caller must pass an
- * entry that stays empty to tcpstore_entry_drop(). */
+/* tcpstore_find() finds a key. tcpstore_find_or_add() also adds a missing key, and
+ * returns NULL if a limit is reached. Both calls count as a use of the key. The caller
+ * must pass an entry that stays empty to tcpstore_entry_drop(). */
 struct tcpstore_entry *tcpstore_find(struct tcpstore_kv *kv, struct tcpstore_slice key);
 struct tcpstore_entry *tcpstore_find_or_add(struct tcpstore_kv *kv,
                                             struct tcpstore_slice key);

@@ -81,8 +81,8 @@ static void wake_all(struct tcpstore_entry *entry, bool is_barrier_done)
     }
 }
 
-/* Wake one client for a pushed value. Clients in front of it that also wait for other
- * keys keep waiting, but this key counts as set for them. */
+/* Wake one client for a pushed value. Clients ahead of it that also wait for other keys
+ * keep waiting, but this key counts as set for them. */
 static void wake_one(struct tcpstore_entry *entry)
 {
     struct tcpstore_wait *wait, *next;

@@ -49,7 +49,7 @@ struct tcpstore_client {
 struct tcpstore_kv *tcpstore_kv_create(const struct tcpstore_limits *limits,
                                        const char *secret);
 
-/* Free the store. All clients must be released before. */
+/* Free the store. All clients must be released first. */
 void tcpstore_kv_destroy(struct tcpstore_kv *kv);
 
 void tcpstore_client_init(struct tcpstore_client *client, struct tcpstore_kv *kv,
@@ -57,16 +57,16 @@ void tcpstore_client_init(struct tcpstore_client *client, struct tcpstore_kv *kv
 void tcpstore_client_release(struct tcpstore_client *client);
 
 /* Execute a request and append its reply, if any. Later writes do not change the reply.
- * Returns -1 with the reason in *why if the caller must close the connection. The store
- * is then unchanged, with three exceptions: only the reply failed, MULTI_SET has stored
- * its first pairs, or BARRIER has counted the client. */
+ * Returns -1 with the reason in *why if the caller must close the connection. After -1
+ * the store is unchanged, except in three cases: only the reply failed, MULTI_SET has
+ * stored its first pairs, or BARRIER has counted the client. */
 int tcpstore_kv_execute(struct tcpstore_client *client,
                         const struct tcpstore_request *request,
                         struct tcpstore_out *reply, enum tcpstore_refusal *why);
 
-/* Remove the keys that were not used for their time to live. now_ms: from any monotonic
- * clock. A query for a key counts as a use, and so does a waiting client. The recorded
- * time of a use is that of the previous call of this function. */
+/* Remove the keys that were not used within their time to live. now_ms: from any
+ * monotonic clock. A query for a key counts as a use, and so does a waiting client. A use
+ * is recorded with the now_ms of the latest call of this function. */
 void tcpstore_kv_expire(struct tcpstore_kv *kv, int64_t now_ms);
 
 struct tcpstore_usage {

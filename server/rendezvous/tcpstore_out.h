@@ -6,11 +6,11 @@
 
 #include "common/base/buf.h"
 
-/* Limit of bytes sent to one client before other clients are served. */
+/* Maximum number of bytes sent to one client before other clients are served. */
 #define TCPSTORE_STEP_BYTES 65536
 
-/* A key's value. Unsent replies can refer to it. A value with several users is never
- * changed: setting the key replaces the value. */
+/* A key's value, to which unsent replies can also refer. If a value has several users,
+ * setting the key replaces the value instead of changing it. */
 struct tcpstore_value {
     size_t users;
     unsigned char data[];
@@ -20,7 +20,8 @@ struct tcpstore_value {
  * value with one user, which is resized and may move. */
 struct tcpstore_value *tcpstore_value_resize(struct tcpstore_value *value,
                                              size_t capacity);
-/* Remove a user of the value. Removing the last user frees the value. NULL is fine. */
+/* Remove one user from the value. When the last user is removed, the value is freed. NULL
+ * is allowed. */
 void tcpstore_value_drop(struct tcpstore_value *value);
 
 struct tcpstore_out {

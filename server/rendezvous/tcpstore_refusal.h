@@ -31,7 +31,7 @@ enum tcpstore_refusal {
     TCPSTORE_REFUSALS
 };
 
-/* Return the reason's name for the label of a metric. */
+/* Return the reason's name, for use as a metric label. */
 const char *tcpstore_refusal_name(enum tcpstore_refusal kind);
 
 /* The rate limit for one store's log of refusals: at most one line for each reason in 10
@@ -47,7 +47,7 @@ struct tcpstore_refusal_log {
 void tcpstore_refusal_log_add(struct tcpstore_refusal_log *log,
                               enum tcpstore_refusal kind, const struct peer *peer);
 
-/* Log the numbers of omitted refusals. */
+/* Log how many refusals were omitted, for each reason. */
 void tcpstore_refusal_log_end(const struct tcpstore_refusal_log *log);
 
 #endif

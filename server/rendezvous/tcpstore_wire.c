@@ -8,8 +8,8 @@
 #define HELLO_LEN 5 /* length of a VALIDATE query, the handshake of version 2 */
 
 /* The queries' names and fields. Fields: k key, b blob, q 64-bit number, u 32-bit number,
- * n number of items, each with the fields after the n. fields NULL: allowed only as the
- * handshake. */
+ * n number of items, each of which contains the fields after the n. fields NULL: the
+ * query is allowed only as the handshake. */
 static const struct {
     const char *name, *fields;
 } queries[TCPSTORE_QUERY_COUNT] = {
@@ -123,7 +123,7 @@ static enum tcpstore_parse begin_request(struct tcpstore_parser *parser, unsigne
     return TCPSTORE_REQUEST;
 }
 
-/* Parse a field's number and advance parser->field. */
+/* Parse the number in a field and advance parser->field. */
 static enum tcpstore_parse scan_field(struct tcpstore_parser *parser, uint64_t head)
 {
     switch (*parser->field++) {

@@ -11,7 +11,7 @@
 #include "common/base/buf.h"
 #include "server/rendezvous/tcpstore_refusal.h"
 
-/* The limits of libtorch's own server. */
+/* The limits of libtorch's TCPStore server. */
 #define TCPSTORE_KEY_MAX 8192
 #define TCPSTORE_BLOB_MAX (8u << 20)
 #define TCPSTORE_LIST_MAX 131072
@@ -72,7 +72,7 @@ enum tcpstore_version { TCPSTORE_UNKNOWN, TCPSTORE_V1, TCPSTORE_V2 };
 enum tcpstore_parse {
     TCPSTORE_MORE,    /* the request is not complete */
     TCPSTORE_REQUEST, /* *request is complete; more input may be left */
-    TCPSTORE_BAD      /* violation of the protocol or of a limit: close the connection */
+    TCPSTORE_BAD      /* violation of the protocol or of a limit; close the connection */
 };
 
 struct tcpstore_parser {

@@ -45,7 +45,7 @@ struct run_log *active_runs_add(struct active_runs *runs, struct scheduler *sche
     return active->log;
 }
 
-/* Once a run's log is done, clients read the run from the store. */
+/* Once all events of a run are stored, clients read the run from the store. */
 struct active_run *active_runs_find(const struct active_runs *runs, const char *run)
 {
     for (size_t i = 0; i < runs->n; i++)

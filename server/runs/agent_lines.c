@@ -21,12 +21,12 @@
 #include "server/store/store.h"
 #include "server/store/store_artifacts.h"
 
-/* Output lines quoted for a failed program. */
+/* Number of output lines that are quoted when a program fails. */
 #define PROGRAM_LINES 4
 
 #define REASON_MAX 1200
-#define WAY_MAX 120   /* limit of each text about an unreachable path, bytes */
-#define STACK_MAX 400 /* limit of a stack quoted in a reason, bytes */
+#define WAY_MAX 120   /* limit for each text about an unreachable path, bytes */
+#define STACK_MAX 400 /* limit for a stack quoted in a reason, bytes */
 #define NODE_RANKS_MAX 4096
 #define ARTIFACT_MAX ((size_t)512 * 1024) /* agents reject larger files too */
 
@@ -50,7 +50,7 @@ static json_t *cut_text(const char *text, int most)
     return json_stringn(text, (size_t)utf8_fit(text, most));
 }
 
-/* Set the event, whose body is also the report's body. */
+/* Set the type and body of the resulting event. The body is also the report's body. */
 static void set_event(struct agent_line *line, const char *type, json_t *body)
 {
     line->type = type;
@@ -92,7 +92,8 @@ static void add_own(json_t *body, int rank, const json_t *json)
     json_decref(own);
 }
 
-/* Set the event `ranks`: this rank, and perhaps others on its node, reached a state. */
+/* Set the event `ranks`: this rank, and possibly other ranks on its node, reached a
+ * state. */
 static void reach(struct agent_line *line, enum rank_state state, const json_t *json)
 {
     static const char *const keys[] = {"seconds", "transport", NULL};
@@ -119,8 +120,8 @@ static void extend(json_t *to, const json_t *from, const char *key)
     json_array_extend(json_object_get(to, key), json_object_get(from, key));
 }
 
-/* An event contains one `transport` for all its ranks. A rank with a different one gets
- * an entry in `each`. */
+/* All ranks of an event share one `transport`. A rank with a different transport gets an
+ * entry in `each`. */
 static void keep_transport(const json_t *first, json_t *body, int rank)
 {
     json_t *transport = json_object_get(body, "transport");
@@ -189,8 +190,8 @@ static bool is_program(const struct agent_line *line)
     return run_of(line)->spec->program.name != NULL;
 }
 
-/* Quote a worker's last line, which names the error; a program's traceback needs more
- * lines. */
+/* Quote the last line of a worker, which names the error. Quote several lines of a
+ * program, since a traceback is longer. */
 static void put_last_lines(const json_t *tail, size_t most, char *out, size_t size)
 {
     size_t lines = json_array_size(tail), n = 0;
@@ -272,7 +273,7 @@ static void parse_result(struct agent_line *line, json_t *json)
     set_event(line, "result", body);
 }
 
-/* Parse a program's metric, which becomes a result like the row of a measurement. */
+/* Parse a program's metric. The metric becomes a result, like a measured row. */
 static void parse_metric(struct agent_line *line, json_t *json)
 {
     static const char *const keys[] = {"metric", "value",   "unit",   "higher_is_better",
@@ -351,7 +352,7 @@ static void parse_stack(struct agent_line *line, json_t *json)
     line->report.body = cut_members(json, keys, STACK_MAX);
 }
 
-/* Parse a report of another rank's address that this rank cannot reach. */
+/* Parse a report that this rank cannot reach another rank's address. */
 static void parse_unreached(struct agent_line *line, json_t *json)
 {
     static const char *const keys[] = {"over", "address", "interface",
@@ -462,7 +463,7 @@ enum line_flag {
     NEEDS_RANK = 1,
     OF_NODE =
         2, /* the line is about the sending node, and valid even after the run's end */
-    IS_PASSING = 4, /* the line is never stored */
+    IS_PASSING = 4, /* the line is transient and never stored */
 };
 
 /* Kinds of lines, with their names from docs/development/agent-protocol.md. `parse`

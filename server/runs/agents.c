@@ -41,8 +41,9 @@ struct batch {
     char identity[DIGEST_TEXT_SIZE];
     struct agent_line *lines;
     size_t n_lines, capacity;
-    size_t reached[RANK_STATE_COUNT]; /* for each rank state: 1 + index of the latest line
-                                         that reports it; 0: none */
+    /* for each rank state: 1 + index of the latest line that reports the state; 0: none
+     */
+    size_t reached[RANK_STATE_COUNT];
     int64_t now_ms, last_seq;
     agents_acked *done;
     void *arg;
@@ -70,7 +71,7 @@ void agents_free(struct agents *agents)
 
 /* ---- A node's history, stored for its page ---- */
 
-/* The state of a name before its registration. */
+/* The state of the node with this name before the agent registered. */
 struct node_before {
     bool is_known;
     enum node_state state;
@@ -130,8 +131,8 @@ static int64_t poll_s(const struct agents *agents)
     return fair > config->poll_s ? fair : config->poll_s;
 }
 
-/* Extend the lease by the poll's extra time. After an answer, an agent then always gets
- * the same time to poll again. */
+/* Extend the lease by the time that polls are held longer than usual. After an answer, an
+ * agent then always has the same time for its next poll. */
 static int64_t lease_s(const struct agents *agents)
 {
     return agents->config.lease_s + poll_s(agents) - agents->config.poll_s;
@@ -220,8 +221,8 @@ static void check_address(const json_t *address, const char *pointer,
                      "must be a numeric address, such as 10.0.0.7 or fd00::7");
 }
 
-/* Check the addresses, because the rendezvous store of each case on the node admits
- * them. */
+/* Check the addresses, because the rendezvous store of each case on the node accepts
+ * connections from them. */
 static void check_addresses(const json_t *body, struct problems *problems)
 {
     const json_t *list = json_object_get(json_object_get(body, "inventory"), "addresses");
@@ -235,7 +236,8 @@ static void check_addresses(const json_t *body, struct problems *problems)
     }
 }
 
-/* Protocol versions are not translated: the response says which side must be upgraded. */
+/* Protocol versions are not translated, so the response states which side must be
+ * upgraded. */
 static void check_protocol(const json_t *protocol, struct problems *problems)
 {
     json_int_t version = json_integer_value(protocol);
@@ -503,8 +505,8 @@ static void on_batch_written(void *arg, const struct error *err,
     batch_free(batch);
 }
 
-/* The node's clock may be wrong, so limit the event's time to the present. After a
- * restart the latest event determines how long a run has taken. */
+/* The node's clock may be wrong, so an event's time must not be later than now. After a
+ * restart, a run's elapsed time is derived from its latest event. */
 static int64_t settle_time(json_t *line, int64_t now_ms)
 {
     int64_t time_ms = json_get_int(line, "time_ms", now_ms);
@@ -514,8 +516,8 @@ static int64_t settle_time(json_t *line, int64_t now_ms)
     return time_ms;
 }
 
-/* Progress lines show the clock offset, since an agent sends them at once or drops them.
- */
+/* Progress lines reveal the offset of the node's clock, since an agent sends them at once
+ * or drops them. */
 static void note_clock(struct node *node, const json_t *line, int64_t now_ms)
 {
     int64_t time_ms = json_get_int(line, "time_ms", 0);
@@ -526,9 +528,9 @@ static void note_clock(struct node *node, const json_t *line, int64_t now_ms)
     node->ahead_ms = time_ms - now_ms;
 }
 
-/* Let ranks of a node that reach the same state share one event. Once a line with an
+/* Let ranks of a node that reach the same state share one event. If a line with an
  * earlier state follows, start a new event. Otherwise a rank's later state could precede
- * its earlier one. */
+ * its earlier state. */
 static void join_ranks(struct batch *batch, struct agent_line *line)
 {
     size_t *at = &batch->reached[line->report.state];
@@ -595,7 +597,7 @@ static int take_lines(struct batch *batch, struct store_write *write, const char
     return 0;
 }
 
-/* Fold all lines once the whole batch is accepted. */
+/* Once the whole batch is accepted, apply the events of all its lines to their runs. */
 static void fold_all(struct batch *batch, struct store_write *write)
 {
     for (size_t i = 0; i < batch->n_lines; i++)
@@ -612,8 +614,8 @@ static void perform_all(struct batch *batch, bool is_stored)
             wake_queue(batch->agents->services->wake);
 }
 
-/* Return true if the node must retry later. Each node stores one batch at a time. If the
- * store's queue is full because of other nodes, the node stores none. */
+/* Return true if the node must retry later: its previous batch is still being stored, or
+ * writes fail at present and a batch of another node is waiting already. */
 static bool is_storing(const struct agents *agents, const struct node *node)
 {
     return node->n_batches > 0 ||

@@ -25,7 +25,7 @@ struct agents_config { /* see scheduler_config */
 struct agents *agents_create(const struct services *services, struct node_registry *nodes,
                              struct cases *cases, const struct agents_config *config);
 
-/* Answer every open poll. */
+/* Answer every open poll, because the server stops. */
 void agents_close(struct agents *agents);
 
 void agents_free(struct agents *agents);
@@ -74,13 +74,14 @@ int agents_poll(struct agents *agents, const char *agent, const char *key, int64
 void agents_poll_forget(struct agents *agents, const char *agent, void *arg);
 
 /* Accept a batch of event lines. `done` runs once, perhaps before the return, when all
- * lines are durable or with err. Errors: ERROR_NOT_FOUND (register again), ERROR_CONFLICT
- * (a gap; resume after `acked`), ERROR_INVALID, ERROR_UNAVAILABLE (retry). */
+ * lines are durable or with err. Errors: ERROR_NOT_FOUND (the agent must register again),
+ * ERROR_CONFLICT (lines are missing; resume after `acked`), ERROR_INVALID, and
+ * ERROR_UNAVAILABLE (retry). */
 typedef void agents_acked(void *arg, const struct error *err, int64_t acked);
 void agents_events(struct agents *agents, const char *agent, const char *key,
                    const char *ndjson, size_t len, agents_acked *done, void *arg);
 
-/* Note that the agent is about to stop its workers and leave. Its cases end with
+/* Record that the agent is about to stop its workers and leave. Its cases end with
  * `reason`. */
 int agents_announce_leave(struct agents *agents, const char *agent, const char *key,
                           const char *reason, struct error *err);

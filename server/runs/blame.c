@@ -10,7 +10,7 @@
 #include "common/base/json_util.h"
 #include "common/base/utf8.h"
 
-/* Limit of the evidence against one rank or node, bytes. */
+/* Limit for the evidence against one rank or node, bytes. */
 #define TEXT_MAX 600
 
 #define RANKS_NAMED_MAX 8

@@ -9,12 +9,12 @@
 #include <stddef.h>
 
 enum blame_kind {
-    BLAME_RANK_FAILED, /* a rank failed by itself */
+    BLAME_RANK_FAILED, /* a rank failed, and not because of another rank */
     BLAME_RANK_LOST, /* peers report that a rank is lost; count: number of these peers */
-    BLAME_RANK_MISSING, /* some of the `of` ranks have not reached `phase` after `seconds`
-                         */
+    /* some of the case's `of` ranks have not reached `phase` after `seconds` */
+    BLAME_RANK_MISSING,
     BLAME_UNREACHABLE,  /* ranks cannot reach each other; count: number of broken paths */
-    BLAME_STALLED,      /* no rank reported what `awaited` names for `seconds` */
+    BLAME_STALLED,      /* no rank reported the item named in `awaited` for `seconds` */
     BLAME_NODE_LOST,    /* a node was lost during the case */
     BLAME_NODE_LEAVING, /* a node announced that it will leave */
     BLAME_NODE_REFUSED, /* a node could not start the case */
@@ -29,7 +29,7 @@ json_t *blame_create(enum blame_kind kind);
 
 bool blame_is(const json_t *blame, enum blame_kind kind);
 
-/* Add a rank (or -1: the whole node) and the evidence against it (may be NULL). The first
+/* Add a rank (-1: the whole node) and the evidence against it (may be NULL). The first
  * entry becomes the blame's "rank" and "node". `evidence` lists at most BLAME_LISTED_MAX
  * entries; `count` counts all of them. */
 #define BLAME_LISTED_MAX 16

@@ -42,7 +42,8 @@ static bool is_own(const struct live_case *live, int rank)
     return failed_alone(live, rank) && !live->ranks[rank].cannot_reach;
 }
 
-/* Return a rank that failed by itself, preferring the earliest reported one. */
+/* Return a rank that failed by itself, preferably the rank whose failure was reported
+ * first. */
 static int own_failure(const struct live_case *live, const struct run_case *model)
 {
     int world = live->on.world_size;
@@ -55,7 +56,7 @@ static int own_failure(const struct live_case *live, const struct run_case *mode
     return -1;
 }
 
-/* Return the rank whose loss caused the failure of `rank`, or -1. A blamed rank may
+/* Return the rank whose loss caused the failure of `rank`, or -1. The blamed rank may
  * itself have failed because of another rank, so follow the chain of blame to its end. */
 static int blamed_by(const struct live_case *live, const struct run_case *model, int rank)
 {
@@ -217,7 +218,8 @@ json_t *case_blame_missing(const struct live_case *live, const struct run_case *
     return blame;
 }
 
-/* Add a broken path to the blame, under the endpoint that the verdict names. */
+/* Add a broken path to the blame. The entry belongs to the endpoint that the verdict
+ * names. */
 static void add_way(json_t *blame, const json_t *way)
 {
     const char *node = json_get_str(way, "node", ""), *to = json_get_str(way, "to", "");
@@ -278,7 +280,8 @@ static void describe(const struct live_case *live, int rank, struct hang_rank *o
                               .process = at->process};
 }
 
-/* Fill in `ranks`, which has room for every rank of the case, and return the verdict. */
+/* Return the verdict on the hang. The function fills in `ranks`, which has room for every
+ * rank of the case. */
 static json_t *judge_hang(const struct live_case *live, struct hang_rank *ranks)
 {
     const struct run *run = live->run;
@@ -351,8 +354,8 @@ static bool names(const json_t *blame, int rank)
     return n == 0;
 }
 
-/* Quote the stack of a named rank, or of any rank if the blame names none. Of several,
- * prefer the first rank that does not wait for others. */
+/* Quote the stack of a named rank or, if the blame names none, of any rank. Among several
+ * ranks, prefer the first that does not wait for others. */
 static void quote_stack(const struct live_case *live, json_t *blame)
 {
     int told = -1;

@@ -20,7 +20,7 @@ json_t *case_blame(const struct live_case *live, const struct run_case *model);
  * ranks have reported. */
 bool case_blame_is_clear(const struct live_case *live, const struct run_case *model);
 
-/* The evaluated reports of the ranks, shared by all nodes that are lost together. A
+/* The evaluation of the ranks' reports, cached for all nodes that are lost together. A
  * node's loss changes the result only if a rank on that node failed by itself. */
 struct case_blame_word {
     bool is_known;
@@ -54,8 +54,8 @@ json_t *case_blame_full(const struct live_case *live);
  * have reported their processes. */
 json_t *case_blame_stall(const struct live_case *live);
 
-/* Add the agents' answers to the blame for a full node or a stall: the verdict on the
- * stall, and a rank's stack. */
+/* Complete the blame for a full disk or a stall with the agents' answers: add the verdict
+ * on the stall, and a rank's stack. */
 void case_blame_explain(const struct live_case *live, json_t *blame);
 
 /* Return the nodes whose workers have not exited although they were done. */

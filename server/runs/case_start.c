@@ -94,7 +94,7 @@ static json_t *library_of(const struct live_case *live)
     return library;
 }
 
-/* Return true if ranks need the list of nodes, for groups by node and simulated
+/* Return true if ranks need the list of nodes: for groups by node and for simulated
  * topologies. The rendezvous provides all other information. */
 static bool needs_nodes(const struct run *run)
 {
@@ -114,9 +114,9 @@ static json_t *case_nodes(const struct live_case *live)
     return nodes;
 }
 
-/* Return the case file (docs/development/worker-contract.md), the same for every rank.
- * Every node receives a copy, so only the necessary parts may grow with the number of
- * nodes. */
+/* Return the case file (docs/development/worker-contract.md), which is the same for every
+ * rank. Every node receives a copy, so only the necessary parts may grow with the number
+ * of nodes. */
 static json_t *case_file(const struct live_case *live)
 {
     const struct run *run = live->run;

@@ -7,8 +7,8 @@
 #include "common/base/error.h"
 #include "server/runs/live_case_state.h"
 
-/* Open the rendezvous store for attempt number `attempt`, which admits only the case's
- * nodes. */
+/* Open the rendezvous store for attempt number `attempt`. The store admits only the
+ * case's nodes. */
 struct rendezvous_store *case_start_open_store(const struct live_case *live, int attempt,
                                                struct error *err);
 

@@ -161,8 +161,8 @@ static const char *first_sentence(const json_t *transports)
                         "sentence", "");
 }
 
-/* Missing reports usually affect all cases of a run, so only the first case contains the
- * verdict about them. */
+/* Missing reports usually affect all cases of a run. Therefore only the first case
+ * contains the verdict on missing reports. */
 static json_t *once(const struct live_case *live, json_t *unheard)
 {
     const struct run *run = live->run;

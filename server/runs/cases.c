@@ -83,7 +83,7 @@ void cases_tick(struct cases *cases, int64_t now_ns)
     struct live_case *live, *next;
 
     for (live = LIST_FIRST(&cases->live); live; live = next) {
-        next = LIST_NEXT(live, entry); /* the case may end here */
+        next = LIST_NEXT(live, entry); /* the tick may end and free the case */
         live_case_tick(live, now_ns);
     }
 }
@@ -149,11 +149,11 @@ bool cases_take_freed(struct cases *cases)
     return has_freed;
 }
 
-/* ---- The cases on an agent ---- */
+/* ---- Cases that an agent lists ---- */
 
-/* Return true if the `gone` of a listed case was already processed. Either an earlier
- * server stored it but was killed before acting on it, or this server is storing it. A
- * repeated `gone` is dropped. */
+/* Return true if the `gone` report of a listed case was already stored or is being
+ * stored. An earlier server may have stored it but stopped before acting on it. The
+ * agent's repeated report is then dropped, so the case must be treated as gone. */
 static bool has_told_gone(const struct node *node, const json_t *c)
 {
     int64_t seq = json_get_int(c, "gone", 0);
@@ -205,7 +205,7 @@ static void stop_stranger(struct node *node, const json_t *c)
                                  "the server no longer knows this case"));
 }
 
-/* An agent lists a case until the server has acknowledged the case's `gone`. */
+/* An agent lists a case until the server has acknowledged the case's `gone` report. */
 void cases_reconcile(struct cases *cases, struct node *node, const json_t *listed,
                      bool is_new)
 {

@@ -38,11 +38,11 @@ void cases_free(struct cases *cases);
 /* ---- Cases of a run ---- */
 
 /* Start case `index` of a placed run on its nodes, which must all be alive and free. If
- * no port is free while other cases of the run hold ports, the case stays queued. */
+ * no port is free and other cases of the run hold ports, the case stays queued. */
 void cases_start(struct cases *cases, struct run_log *log, size_t index);
 
-/* Resume a running case after a server restart. told: the case's stored events about
- * transports, or NULL. */
+/* Resume a running case after a server restart. told: the case's stored events that
+ * report transports, or NULL. */
 void cases_resume(struct cases *cases, struct run_log *log, size_t index,
                   const json_t *told);
 
@@ -58,7 +58,8 @@ void cases_tick(struct cases *cases, int64_t now_ns);
 /* Postpone all deadlines by ns. */
 void cases_excuse(struct cases *cases, int64_t ns);
 
-/* Allow nodes that had a case before the server's restart to return until until_ns. */
+/* After a server restart, nodes that had a case may register again until until_ns. Before
+ * that time they do not count as lost. */
 void cases_await_nodes(struct cases *cases, int64_t until_ns);
 int64_t cases_awaits_nodes_until_ns(const struct cases *cases);
 
@@ -78,9 +79,10 @@ void cases_leave(struct cases *cases, const struct node *node);
 /* Fail the node's ranks, because the node is about to be removed. */
 void cases_forget(struct cases *cases, const struct node *node);
 
-/* Compare the cases under way with those that the node's agent listed when it registered.
- * A case under way that is not listed is gone; a listed case that is not under way is
- * stopped. is_new: true if the agent differs from the previous one. */
+/* Compare the cases under way with the cases that the node's agent listed when it
+ * registered. If the agent did not list a case under way, the node has no workers of it
+ * left. A listed case that is not under way is stopped. is_new: true if the agent differs
+ * from the previous one. */
 void cases_reconcile(struct cases *cases, struct node *node, const json_t *listed,
                      bool is_new);
 
@@ -95,24 +97,24 @@ struct live_case *cases_find(const struct cases *cases, const char *run, int cas
 struct run_log *live_case_log(const struct live_case *live);
 const struct run_nodes *live_case_nodes(const struct live_case *live);
 
-/* Return true if no earlier node of the case shares the node's network ports. Shared
- * ports then count once. */
+/* Return true if the conditions from this node include its network ports. Return false if
+ * an earlier node of the case shares the ports, so that their traffic is counted once. */
 bool live_case_tells_ports(struct live_case *live, const char *node);
 
-/* An agent's report on a case, passed on after the model was updated. */
+/* An agent's report on a case. The run's model already includes the report. */
 struct case_report {
     const char *node;
     int rank; /* -1: the report is about the node */
     enum rank_state state;
     const char *reason; /* of a failure, or NULL */
     int peer;           /* the rank that a failed rank blames, or -1 */
-    json_t *body;       /* the body of its event, or further data; or NULL */
+    json_t *body;       /* the body of the report's event, or further data; may be NULL */
 };
 typedef void case_report_taker(struct live_case *live, const struct case_report *report);
 
 case_report_taker live_case_rank;   /* a rank reached a state or failed */
-case_report_taker live_case_exited; /* a process exited; state RANK_DONE: with code 0 */
-case_report_taker live_case_result; /* a row arrived */
+case_report_taker live_case_exited; /* a process exited; RANK_DONE: its exit code was 0 */
+case_report_taker live_case_result; /* a result row arrived */
 case_report_taker live_case_output; /* a program printed output */
 case_report_taker live_case_progress;
 case_report_taker live_case_refused; /* the node refuses to start the case */
@@ -125,7 +127,7 @@ case_report_taker live_case_stack; /* a rank's stack, requested by its agent */
  * docs/development/worker-contract.md). */
 case_report_taker live_case_unreached;
 
-/* live_case_reported() returns true if a final state of the rank was reported, and
+/* live_case_reported() returns true if the rank reported its final state, and
  * live_case_note_reported() records such a report. After a worker reports its failure,
  * its exit needs no further explanation. */
 bool live_case_reported(const struct live_case *live, int rank);

@@ -16,7 +16,7 @@ struct scheduler_counters {
     uint64_t cases_started, events, results;
     uint64_t refused_batches; /* refused batches of events */
     struct histogram waited;  /* time from a run's request to its placement, seconds */
-    /* number of queue checks, which search nodes for the waiting runs */
+    /* number of times that the queue was checked for runs to place */
     uint64_t queue_looks;
 };
 

@@ -9,9 +9,9 @@
 #include "common/base/json_util.h"
 #include "common/base/order_stat.h"
 
-#define RUNS_USED 3 /* number of runs; the estimate is their median */
+#define RUNS_USED 3 /* number of runs used; the estimate is their median */
 
-/* Return everything except the nodes that determines a run's duration: the work of one
+/* Return everything that determines a run's duration, except its nodes: the work of one
  * case, and the number of cases. */
 static json_t *work_of(const struct run_spec *spec, const char *backend, int world_size)
 {

@@ -72,7 +72,7 @@ static void add_lists(json_t *spec, const struct import_row *row)
                  json_string(redop_name((enum redop)row->redop)));
 }
 
-/* Add the sizes of the first series' first sweep, each once. */
+/* Add the sizes of the first series' first sweep. */
 static void add_sizes(json_t *spec, const struct import_table *table)
 {
     json_t *sizes = json_array();
@@ -190,7 +190,7 @@ static struct run_spec *make_spec(struct writer *writer, struct error *err)
 
 /* ---- The run's events ---- */
 
-/* Fold an event (body stolen) and write it. */
+/* Apply an event (body stolen) to the run and write it. */
 static void put(struct writer *writer, const char *type, json_t *body)
 {
     run_fold(writer->run, writer->what->time_ms, type, body);
@@ -216,7 +216,7 @@ static json_t *nodes_json(const struct import_table *table)
         json_array_append_new(nodes, json_pack("{s:o, s:i}", "name",
                                                json_clean_string(table->nodes[i].name),
                                                "ranks", table->nodes[i].ranks));
-    /* Ranks on unknown nodes are all placed on one node. */
+    /* If the nodes are unknown, all ranks are placed on one node. */
     if (table->n_nodes == 0)
         json_array_append_new(
             nodes, json_pack("{s:s, s:i}", "name", "imported", "ranks", table->ranks));
@@ -226,7 +226,7 @@ static json_t *nodes_json(const struct import_table *table)
     return nodes;
 }
 
-/* Return the machines in the form of machine.h. */
+/* Return the machines in the format of machine.h. */
 static json_t *machines_json(const struct import_table *table, const json_t *nodes)
 {
     int per_node = table->ranks / (int)json_array_size(nodes);
@@ -323,7 +323,7 @@ static void put_row(struct writer *writer, size_t index, size_t number)
     put(writer, "result", body);
 }
 
-/* Write why a table is not a complete measurement; "" if the table is complete. */
+/* Write the reason why a table is not a complete measurement, or "" if it is complete. */
 static void fault_of(const struct import_table *table, char *out, size_t size)
 {
     out[0] = '\0';
@@ -340,8 +340,8 @@ static void fault_of(const struct import_table *table, char *out, size_t size)
         snprintf(out, size, "the file reports a bus bandwidth below NCCL_TESTS_MIN_BW");
 }
 
-/* Report lines that could not be read. Unread lines are not a failure of the measurement,
- * but rows_total counts them. */
+/* Report lines that could not be read. Unread lines do not make the measurement a
+ * failure, but rows_total counts them. */
 static void put_unread(struct writer *writer, size_t index, size_t n)
 {
     char text[80];
@@ -434,8 +434,8 @@ json_t *imported_write(struct store_write *write, const struct imported *what,
     if (spec) {
         id_run(id);
         writer->run = run_create(id, spec, what->time_ms);
-        /* Events need an existing row of their run, so write the run first in its initial
-         * form and at the end in its final form. */
+        /* An event can only be stored if its run has a row. Therefore write the run first
+         * in its initial form, and at the end in its final form. */
         doc = run_to_json(writer->run, RUN_STORED);
         write_row(write, writer->run, doc);
         json_decref(doc);

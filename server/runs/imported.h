@@ -18,7 +18,7 @@ struct imported {
     size_t n_tables;
     const char *name, *file; /* either may be "" */
     const json_t *labels;    /* an object, or NULL */
-    json_t *transports;      /* from the NCCL log in the file, or NULL */
+    json_t *transports;      /* from the NCCL log in the imported file, or NULL */
     int64_t time_ms;         /* the time of the run's events */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* judge_queue.c - the queue that judges runs one at a time */
+/* judge_queue.c - judges ended runs and computes their values, one run at a time */
 #include "server/runs/judge_queue.h"
 
 #include <stdio.h>
@@ -21,18 +21,19 @@
 #include "server/store/store_trends.h"
 #include "server/store/store_work.h"
 
-/* after this many failures in a row, the cause is unlikely to be the runs */
+/* After this many consecutive failures, the runs are unlikely to be the cause. */
 #define SKIP_MAX 16
 
 struct job {
     STAILQ_ENTRY(job) entry;
     struct judge_queue *queue;
     struct judgement judgement;
-    /* At most one of these callbacks is set; none if no caller waits for the result. */
+    /* At most one of these callbacks is set. None is set if no caller waits for the
+     * result. */
     run_judged *judged;
     store_settled *ready;
     void *arg;
-    bool is_spare; /* true if the job makes old values in the background */
+    bool is_spare; /* true if the job computes missing values in the background */
 };
 
 struct judge_queue {
@@ -45,17 +46,18 @@ struct judge_queue {
     bool is_closing;
 };
 
-/* ---- The comparison with other runs ---- */
+/* ---- Comparison with other runs ---- */
 
 #define OTHERS_MAX (RUN_SPEC_LAST_MAX + STORE_HISTORY)
 
 struct comparison {
     struct compare_run head; /* borrowed */
-    /* the base's runs, then the runs of its history */
+    /* the runs of the base, then the runs of its history */
     struct compare_run others[OTHERS_MAX];
     size_t n_base, n;
-    json_t *document, *again; /* comparisons in the form of /compare: of all cases, and of
-                                 the repeated cases (gate.h) */
+    /* comparisons in the format of /compare: of all cases, and of the repeated cases
+     * (gate.h) */
+    json_t *document, *again;
     json_t *against, *lasting;
 };
 
@@ -73,7 +75,8 @@ static int read_others(sqlite3 *db, const json_t *ids, struct comparison *compar
     return 0;
 }
 
-/* Choose those cases of the runs that match cases of `head`; NULL: all cases. */
+/* Choose the cases of the runs that match cases of `head`. head NULL: choose all cases.
+ */
 static int choose(struct compare_side *side, const struct compare_run *runs, size_t n,
                   const struct compare_side *head, struct error *err)
 {
@@ -88,8 +91,8 @@ static int choose(struct compare_side *side, const struct compare_run *runs, siz
     return 0;
 }
 
-/* Compare head's cases with the base: the repeated ones if `confirms` is set, else the
- * original ones. Returns NULL if no case was repeated, or with *err. */
+/* Compare head's repeated cases with the base if `confirms` is set, else its original
+ * cases. Returns NULL if no case was repeated, or with *err. */
 static json_t *compare_cases(const struct comparison *comparison, bool confirms,
                              struct error *err)
 {
@@ -168,7 +171,7 @@ static void comparison_release(struct comparison *comparison)
 
 /* ---- The checks ---- */
 
-/* Read the summary if thresholds need it. */
+/* Read the summary if the run's thresholds need it. */
 static struct summary *read_summary(sqlite3 *db, const json_t *doc)
 {
     static const struct summary_query query = {
@@ -218,7 +221,8 @@ static json_t *judge_checks(sqlite3 *db, struct judgement *judgement,
 
 /* ---- The run ---- */
 
-/* Read the next run whose values are due. Returns 0 with *doc = NULL if there is none. */
+/* Read the next run whose values are missing. Returns 0 with *doc = NULL if there is
+ * none. */
 static int read_due(sqlite3 *db, const struct judgement *judgement, json_t **doc,
                     struct error *err)
 {
@@ -231,8 +235,8 @@ static int read_due(sqlite3 *db, const struct judgement *judgement, json_t **doc
     return 0;
 }
 
-/* Make a run's values and, if requested, judge its checks. Runs on a store thread
- * (store_work.h). Returns -1 with err if values that are due cannot be made. */
+/* Compute a run's values and, if requested, judge its checks. Runs on a store thread
+ * (store_work.h). Returns -1 with err if the run's missing values cannot be computed. */
 static int judge(sqlite3 *db, struct judgement *judgement, struct error *err)
 {
     struct compare_run run = {.doc = run_unpack(json_copy(judgement->doc))};
@@ -281,8 +285,8 @@ static void finish(struct job *job, const struct error *err)
     queue->job = NULL;
     if (err && !queue->is_closing)
         log_warn("cannot derive a run's values for trends: %s", err->text);
-    /* A failing run does not block older runs; its values are retried when the next run
-     * ends. */
+    /* A run that fails does not block older runs. Its values are computed again when the
+     * next run ends. */
     if (err && job->is_spare && ++queue->skip > SKIP_MAX)
         queue->has_more = false;
     job_finish(job, err);

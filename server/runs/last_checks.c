@@ -15,7 +15,8 @@ static void forget(json_t *checks, const char *run_name, const char *check)
         if (strcmp(json_get_str(item, "check", ""), check) == 0 &&
             strcmp(json_get_str(item, "run_name", ""), run_name) == 0)
             break;
-    json_array_remove(checks, i); /* no effect if none was found: i is the size */
+    /* has no effect if no check was found, because i is then the array's size */
+    json_array_remove(checks, i);
 }
 
 void last_checks_note(json_t *checks, const char *run_name, int64_t time_ms,

@@ -7,12 +7,12 @@
 #include <jansson.h>
 #include <stdint.h>
 
-/* Above this number, the check with the oldest answer is dropped. Users choose the names,
- * and each name adds to the cost of collecting metrics. */
+/* If there are more checks, the check with the oldest answer is dropped. Users choose the
+ * names, and each name adds to the cost of collecting metrics. */
 #define LAST_CHECKS_MAX 200
 
-/* Add the verdict of a run that has ended. checks: [{"run_name","check","answer",
- * "time_ms"}], the latest first. */
+/* Add the verdict of an ended run. checks: [{"run_name","check","answer", "time_ms"}],
+ * the latest first. */
 void last_checks_note(json_t *checks, const char *run_name, int64_t time_ms,
                       const json_t *verdict);
 

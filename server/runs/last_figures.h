@@ -6,12 +6,12 @@
 
 #include <jansson.h>
 
-/* Above this number, the figure with the oldest value is dropped. */
+/* If there are more figures, the figure with the oldest value is dropped. */
 #define LAST_FIGURES_MAX 500
 
 /* Add a run's values (run_values.h). figures: [{"run_name","backend","figure",
- * "value","created_ms"}], the latest first. Of a run with several settings, only the
- * first setting counts. */
+ * "value","created_ms"}], the latest first. If a run has several settings, only the first
+ * setting counts. */
 void last_figures_note(json_t *figures, const json_t *values);
 
 #endif

@@ -21,16 +21,16 @@
 #include "server/runs/run_nodes.h"
 
 /* Time between the first failure and the stop. The first report does not always name the
- * cause, so other ranks get time to report. */
+ * cause, so other ranks get time to report, too. */
 #define GRACE_NS INT64_C(1000000000)
-/* Time for other ranks to try their own paths. */
+/* Time that other ranks get to try their own paths after a rank reports a broken path. */
 #define UNREACHED_NS INT64_C(3000000000)
 
-/* The deadline to join grows by a second for each 20 ranks. */
+/* The deadline to join is extended by one second for every 20 ranks. */
 #define JOIN_RANKS_PER_S 20
 
-/* Time for a stop. The agent sends SIGKILL 5 s after SIGTERM, and its report then needs
- * time to arrive. */
+/* Time allowed for a stop. The agent sends SIGKILL 5 s after SIGTERM, and its report then
+ * needs time to arrive. */
 #define STOP_NS INT64_C(12000000000)
 
 /* A live agent accepts a stop command at once and polls again. An agent that has no open
@@ -52,7 +52,8 @@ static int attempt_of(const struct live_case *live)
     return model_of(live)->attempt;
 }
 
-/* Cache the node: its address in memory does not change while the node is registered. */
+/* Return run node `i`. The pointer is cached, because a node's address in memory does not
+ * change while the node is registered. */
 static struct node *node_at(const struct live_case *live, size_t i)
 {
     struct live_node *at = &live->nodes[i];
@@ -83,8 +84,8 @@ static void finish_well(struct live_case *live)
            model->wrong > 0 ? "wrong data" : NULL);
 }
 
-/* Return the time for ranks to join, which grows with their number unless the spec sets
- * it. */
+/* Return the time that ranks have to join. Unless the spec sets it, the time grows with
+ * their number. */
 static long join_s(const struct live_case *live)
 {
     long asked_s = live->run->spec->join_s;
@@ -161,8 +162,8 @@ void cases_resume(struct cases *cases, struct run_log *log, size_t index,
     const struct run_case *model = &live->run->cases[index];
 
     live->stage = STAGE_RUNNING;
-    /* Measure stalls from the time by which the agents must be back, since no progress
-     * can arrive earlier. */
+    /* Start the stall timeout at the deadline for the agents' return, since progress may
+     * not arrive earlier. */
     live->changed_ns = cases->awaits_nodes_until_ns;
     for (int i = 0; i < live->on.world_size && model->ranks; i++) {
         if (model->ranks[i].state == RANK_FAILED)
@@ -194,9 +195,8 @@ static bool all_done(const struct live_case *live)
     return true;
 }
 
-/* Return true if all ranks have reached the state. *n: the number of leading ranks that
- * are known to have reached it, so that each call continues where the previous call
- * ended. */
+/* Return true if all ranks have reached the state. *n: ranks below this number are known
+ * to have reached it, so each call continues where the previous one ended. */
 static bool all_reached(const struct live_case *live, enum rank_state state, int *n)
 {
     const struct run_case *model = model_of(live);
@@ -238,7 +238,7 @@ void live_case_stop(struct live_case *live, enum case_state state, const char *r
     live->end_reason = memory_text(reason, "a reason");
     live->end_until_ns = time_ns(live) + STOP_NS;
     if (before == STAGE_STARTING) {
-        /* No command was sent, so no report will come. */
+        /* No command was sent, so the nodes will not report. */
         for (size_t i = 0; i < live->on.n; i++)
             clear_node(live, i, NULL);
         return;
@@ -250,7 +250,7 @@ void live_case_stop(struct live_case *live, enum case_state state, const char *r
     wake_soon(live->cases->services->wake);
 }
 
-/* Stop the case with a blame (stolen) as its reason. */
+/* Stop the case with a blame (stolen) as the reason. */
 static void stop_blaming(struct live_case *live, json_t *blame)
 {
     char reason[BLAME_SENTENCE_SIZE];
@@ -275,9 +275,9 @@ static void enter_running(struct live_case *live)
 {
     live->stage = STAGE_RUNNING;
     live->changed_ns = time_ns(live);
-    /* Log the run's state before the case's. If the server is killed between the two
-     * events, it restores the case as not running, and the ranks' next report logs the
-     * case's state. */
+    /* Log the run's state before the case's state. If the server is killed between the
+     * two events, it restores the case as not running. The ranks' next report then logs
+     * the case's state. */
     if (live->run->state != RUN_RUNNING)
         run_log_state(live->log, RUN_RUNNING, NULL);
     run_log_case(live->log, live->index, attempt_of(live), CASE_RUNNING, NULL);
@@ -301,8 +301,8 @@ void live_case_rank(struct live_case *live, const struct case_report *report)
         enter_running(live);
     } else if (live->stage == STAGE_JOINING && report->state == RANK_JOINED &&
                all_reached(live, RANK_JOINED, &live->n_joined)) {
-        wait_to_join(live); /* all ranks get the full time again for driver start and
-                               NCCL's init */
+        /* give all ranks the full time again, for the driver's start and NCCL's init */
+        wait_to_join(live);
     }
     wake_soon(live->cases->services->wake);
 }
@@ -332,7 +332,7 @@ void live_case_exited(struct live_case *live, const struct case_report *report)
         fail_rank(live, report->rank, "worker exited 0 without finishing");
 }
 
-/* Fail those ranks of a node that ended without a report. */
+/* Record a failure for the ranks of a node that ended without a report. */
 static void fail_silent_ranks(struct live_case *live, const struct run_node *node,
                               const char *why)
 {
@@ -500,8 +500,8 @@ void live_case_reconcile(struct live_case *live, struct node *node, bool still_t
         send_stop(live, i);
 }
 
-/* Record that run node `i` was lost with its ranks. Failures of their peers are
- * consequences. */
+/* Record that run node `i` was lost together with its ranks. Failures of these ranks'
+ * peers are consequences. */
 static void note_lost(struct live_case *live, size_t i, const char *how,
                       struct case_blame_word *word)
 {
@@ -563,8 +563,8 @@ void live_case_leaving(struct live_case *live, const struct node *node)
     stop_blaming(live, blame);
 }
 
-/* Record how the node left while this is still known: the caller then unregisters the
- * node. */
+/* Record how the node left, because the caller then unregisters the node and this
+ * information is lost. */
 void live_case_forget(struct live_case *live, const struct node *node)
 {
     struct case_blame_word word = {.is_known = false};
@@ -659,8 +659,8 @@ static void tick_ending(struct live_case *live, int64_t now_ns)
     free(reason);
 }
 
-/* Stop the case if a node's disk is full: to their peers, the blocked ranks look like
- * hung ranks. */
+/* Stop the case if a node's disk is full. To their peers, the ranks on this node would
+ * look like hung ranks. */
 static bool stop_for_full_disk(struct live_case *live)
 {
     json_t *blame = case_blame_full(live);
@@ -711,8 +711,8 @@ void live_case_excuse(struct live_case *live, int64_t ns)
 void live_case_tick(struct live_case *live, int64_t now_ns)
 {
     check_nodes(live, now_ns);
-    /* A failed case stops once the ranks had time to report, or earlier if the cause is
-     * clear. */
+    /* A failed case stops once its ranks have had time to report, or earlier if the cause
+     * is clear. */
     if (live->stage != STAGE_ENDING && any_failed(live) &&
         (now_ns >= live->grace_until_ns || case_blame_is_clear(live, model_of(live))))
         stop_blaming(live, case_blame(live, model_of(live)));

@@ -95,7 +95,7 @@ void node_claim_drop(struct store *store, const struct node *node)
     store_submit(store, write, false, NULL, NULL);
 }
 
-/* ---- Room for more ---- */
+/* ---- Space in the registry ---- */
 
 /* Estimate the memory of a parsed value, without its text: about 64 bytes for each value
  * or key. */
@@ -112,8 +112,9 @@ static size_t cost_of(const json_t *value)
     return cost;
 }
 
-/* Return the node that left longest ago, else the node that was lost first. Skip `own`
- * and nodes whose events are being stored. Returns NULL if there is none. */
+/* Return a node to forget: the node that left longest ago or, if none has left, the node
+ * that was lost first. Skip `own` and nodes whose events are being stored. Returns NULL
+ * if there is no such node. */
 static struct node *first_gone(const struct node_registry *registry,
                                const struct node *own)
 {

@@ -22,8 +22,9 @@ struct store;
 int node_claim_identify(struct store *store, struct node_registration *registration,
                         const char *key, struct error *err);
 
-/* Fail with ERROR_CONFLICT if another agent uses the name. *retry_after_s: seconds until
- * the name may become free because that agent seems to be gone, or 0. */
+/* node_claim_check() fails with ERROR_CONFLICT if another agent uses the name.
+ * *retry_after_s: seconds until the name may become free because this agent seems to be
+ * gone; 0 if unknown. */
 struct node_claim {
     const struct node_registry *nodes;
     const struct cases *cases;
@@ -39,8 +40,8 @@ void node_claim_weigh(struct node_registration *registration, const json_t *body
                       size_t bytes);
 
 /* Check that the registry has room for the registration. Returns 1 if the caller must
- * first forget *gone, a node that is lost or has left. Returns -1 with ERROR_LIMIT if no
- * node can be forgotten. */
+ * first forget *gone, a node that is lost or has left. Returns -1 with ERROR_LIMIT if the
+ * registry is full and no node can be forgotten. */
 int node_claim_room(const struct node_registry *nodes, long max_nodes,
                     const struct node_registration *registration, struct node **gone,
                     struct error *err);
@@ -48,7 +49,7 @@ int node_claim_room(const struct node_registry *nodes, long max_nodes,
 /* Fail with ERROR_DENIED if `key` is not the key of the node's agent. */
 int node_claim_check_key(const struct node *node, const char *key, struct error *err);
 
-/* Remove the stored identity of the node's agent unless the agent has sent events.
+/* Unless the agent has sent events, remove the stored identity of the node's agent.
  * Otherwise the store would keep each registration with a new name, boot ID or key for a
  * month. */
 void node_claim_drop(struct store *store, const struct node *node);

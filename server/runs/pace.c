@@ -70,7 +70,7 @@ void pace_result(struct pace *pace, int64_t time_ms, const json_t *about, int64_
 
 /* ---- Estimated duration of a row ---- */
 
-/* The mean size and duration of a collective's rows in each bucket, in ascending size. */
+/* The mean size and duration of a collective's rows in each bucket, sorted by size. */
 struct curve {
     double bytes[PACE_BUCKETS], seconds[PACE_BUCKETS];
     size_t n;
@@ -94,8 +94,8 @@ static void sum_bucket(const struct pace *pace, int i, struct pace_bucket *sum)
     }
 }
 
-/* Make the collective's curve. For sizes that the collective has not reached yet, use the
- * mean of all collectives. */
+/* Compute the collective's curve. For sizes that the collective has not reached yet, use
+ * the mean of all collectives. */
 static void make_curve(const struct pace *pace, int kind, struct curve *curve)
 {
     struct pace_bucket sum;
@@ -118,9 +118,9 @@ static double on_line(const struct curve *curve, size_t i, double bytes)
     return curve->seconds[i] + slope * (bytes - curve->bytes[i]);
 }
 
-/* Return the estimated duration of a row in seconds. Negative: the size is too far above
- * all measured sizes (PACE_REACH). *is_beyond is set if the size is larger than any
- * measured size. */
+/* Return the estimated duration of a row in seconds. The result is negative if the size
+ * is too far above all measured sizes (PACE_REACH). *is_beyond is set if the size is
+ * larger than any measured size. */
 static double row_seconds(const struct curve *curve, double bytes, bool *is_beyond)
 {
     size_t last = curve->n - 1, i = 0;
@@ -148,7 +148,8 @@ static double row_seconds(const struct curve *curve, double bytes, bool *is_beyo
 struct outlook {
     const struct series_plan *plan;
     size_t rows, per_cycle, per_line;
-    double line_s[COLLECTIVE_COUNT]; /* duration of all rows of one line, seconds */
+    /* duration of all rows of a collective's line, seconds */
+    double line_s[COLLECTIVE_COUNT];
     struct curve curves[COLLECTIVE_COUNT];
     bool is_beyond;
 };
@@ -185,8 +186,9 @@ static int outlook_init(struct outlook *outlook, const struct pace *pace,
     return 0;
 }
 
-/* Return the seconds for the lines (collective, type, reduction, root) between the rows
- * `from` and `end`. Both are the first row of a line. */
+/* Return the estimated duration of the lines between the rows `from` and `end`, in
+ * seconds. A line consists of the rows with the same collective, type, reduction and
+ * root. Both arguments are the first row of a line. */
 static double lines_seconds(const struct outlook *outlook, size_t from, size_t end)
 {
     struct series_row row;
@@ -198,7 +200,8 @@ static double lines_seconds(const struct outlook *outlook, size_t from, size_t e
     return sum;
 }
 
-/* Return the seconds for the rows of a case, starting with row number `from`. */
+/* Return the estimated duration of a case's rows from row number `from` on, in seconds.
+ */
 static double rows_seconds(struct outlook *outlook, size_t from)
 {
     size_t cycle_end, line_end, cycles_left;
@@ -231,7 +234,8 @@ static double since(int64_t then_ms, int64_t now_ms)
     return then_ms ? (double)(now_ms - then_ms) / 1e3 : 0.0;
 }
 
-/* Estimate from the duration of completed cases, the only data about a program. */
+/* Estimate from the duration of completed cases, because a program provides no other
+ * data. */
 static double eta_of_program(const struct pace *pace, size_t cases_ahead, int64_t now_ms,
                              const char **basis)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* recover.c - resumes the runs that were under way when the server last stopped */
+/* recover.c - resumes the runs that had not ended when the server last stopped */
 #include <stdio.h>
 #include <string.h>
 
@@ -18,8 +18,8 @@
 /* number of latest runs whose verdicts and values are loaded */
 #define VERDICTS_LOADED 1000
 
-/* Resume the running cases, whose workers still run. A case in rendezvous lost its store
- * with the server and starts again. */
+/* Resume the running cases, whose workers still run. A case in rendezvous lost its
+ * rendezvous store with the server, so it starts again. */
 static void resume_cases(struct cases *cases, struct run_log *log, const json_t *told)
 {
     const struct run *run = run_log_run(log);
@@ -39,7 +39,7 @@ static void resume_cases(struct cases *cases, struct run_log *log, const json_t 
 
 /* ---- A run's log ---- */
 
-/* A run while it is rebuilt from its log. */
+/* A run that is being rebuilt from its log. */
 struct replay {
     struct run *run;
     /* for each case under way, by number: its events that report transports */
@@ -80,7 +80,7 @@ static void on_result(void *arg, const struct result_record *record, const json_
 
 static const struct store_log_taker replayer = {.event = on_event, .result = on_result};
 
-/* Return the run time at the run's last stored event, in ns. Time without a running
+/* Return the run time at the run's last stored event, in ns. The time without a running
  * server does not count. */
 static int64_t ran_ns(const struct run *run, int64_t head_ms)
 {
@@ -187,7 +187,7 @@ int scheduler_recover(struct scheduler *scheduler, struct error *err)
 
     if (load_checks(scheduler, err) || load_figures(scheduler, err))
         return -1;
-    /* Wait for a lease plus the agents' longest backoff. */
+    /* Wait for one lease plus the agents' longest backoff. */
     cases_await_nodes(scheduler->cases,
                       clock_read(scheduler->services.clock).monotonic_ns +
                           scaled_s_to_ns(scheduler->config.lease_s) + scaled_s_to_ns(10));

@@ -118,7 +118,7 @@ static void add_cost(const struct run_spec *spec, const struct placement *placem
 }
 
 /* Choose the nodes that a queued run can expect once they are free. *placement becomes
- * this choice, or the reason why no nodes can be chosen. */
+ * this choice, or the reason why there is none. */
 static void look_behind_queue(const struct node_registry *nodes,
                               const struct run_spec *spec, struct placement *placement)
 {
@@ -133,8 +133,8 @@ static void look_behind_queue(const struct node_registry *nodes,
     *placement = later;
 }
 
-/* Report an unknown placement: nodes that a batch engine has yet to start are not
- * registered. */
+/* Report an unknown placement, because the batch engine has not started the nodes yet, so
+ * they are not registered. */
 static void place_launched(const struct run_spec *spec, struct placement *placement)
 {
     memset(placement, 0, sizeof(*placement));
@@ -187,7 +187,7 @@ static json_t *preview(const struct node_registry *registry, const struct run_sp
     is_ready = placement.outcome == PLACEMENT_READY;
     has_nodes = is_ready || placement.outcome == PLACEMENT_BUSY;
     nodes = nodes_json(&placement, has_nodes, &world_size);
-    /* Without nodes, use the number that the spec requests. */
+    /* If no nodes are known, use the number that the spec requests. */
     count = has_nodes           ? placement.n_nodes
             : spec->nodes.names ? json_array_size(spec->nodes.names)
                                 : (size_t)spec->nodes.count;
@@ -263,7 +263,7 @@ void scheduler_submit_with(struct scheduler *scheduler, struct run_spec *spec,
     store_submit(scheduler->services.store, write, false, on_submitted, submission);
 }
 
-/* ---- The expected end of a run under way ---- */
+/* ---- The expected end of a run ---- */
 
 /* Return the number of cases that have not begun. With a pattern, return the number of
  * rounds, because a round's cases run in parallel. */
@@ -291,7 +291,7 @@ static json_t *run_eta_add(const struct run *run, int64_t now_ms, json_t *doc)
         return doc;
     if (run->pace && run->pool.n > 0) {
         /* The duration of rows is unknown for a program, and for groups that are measured
-         * in parallel. Estimate from whole cases then. */
+         * in parallel. In both cases, estimate from the duration of whole cases. */
         is_known = !run->spec->program.name && run->groups.n > 0;
         if (is_known)
             run_groups_plan(run->spec, &run->groups, &plan);

@@ -26,8 +26,8 @@
 
 /* ---- The end of a run ---- */
 
-/* Return true for a repeated case that was skipped: nodes missing for it do not make the
- * run a failure. */
+/* Return true for a repeated case that was skipped. Nodes that are missing for such a
+ * case do not make the run a failure. */
 static bool is_extra(const struct run *run, const struct run_case *c)
 {
     return run->spec->pattern == PATTERN_ALL && c->confirms && c->state == CASE_SKIPPED;
@@ -76,12 +76,12 @@ void rounds_skip(struct active_run *active, enum case_state state, const char *r
 
 /* ---- The round under way ---- */
 
-/* Limits of one write. A new text costs 100 us; a node whose text already exists costs 5
- * us. */
+/* Limits for one write. Storing a new text takes 100 us; a node whose text is already
+ * known takes 5 us. */
 #define WRITE_TEXTS 8
 #define WRITE_NODES 256
 
-/* Store the node's inventory. Returns true if its text had to be made. */
+/* Store the node's inventory. Returns true if its text had to be generated. */
 static bool keep(struct store_write *write, const char *run, struct node *node)
 {
     bool is_known = node->kept[0] != '\0';
@@ -168,7 +168,7 @@ static void give_up_case(struct active_run *active, size_t index, const char *wh
                      why);
 }
 
-/* Returns false if the case waits for its nodes. */
+/* Start a case. Returns false if the case waits for its nodes. */
 static bool start_case(struct active_run *active, size_t index, int64_t now_ns)
 {
     char why[400];
@@ -230,7 +230,7 @@ static size_t find_lost(const struct active_run *active, int64_t now_ns, bool *i
     return n;
 }
 
-/* Returns false if the plan has no further round. */
+/* Plan the next round. Returns false if the plan has no further round. */
 static bool plan_round(struct active_run *active, int64_t now_ns)
 {
     bool *is_lost = memory_zeroed(active->run->pool.n + 1, sizeof(*is_lost), "nodes");

@@ -15,7 +15,7 @@ struct active_run;
  * tick for a run that has its nodes. */
 void rounds_tick(struct active_run *active, int64_t now_ns);
 
-/* End all cases that have not ended as `state`. */
+/* End all unfinished cases, with `state` as their final state. */
 void rounds_skip(struct active_run *active, enum case_state state, const char *reason);
 
 #endif

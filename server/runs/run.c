@@ -221,7 +221,7 @@ static void replace_text(char **field, const char *text)
     *field = copy;
 }
 
-/* Set the run's verdicts; `all` is taken. */
+/* Set the run's verdicts. Takes ownership of `all`. */
 static void set_verdicts(struct run *run, json_t *all)
 {
     json_decref(run->verdicts);
@@ -363,8 +363,8 @@ static void case_begins(struct run *run, struct run_case *c, int64_t time_ms)
     run->n_live++;
 }
 
-/* Note that a case is no longer under way. Parallel cases count as one case for the
- * pace. */
+/* Record that a case is no longer under way. In the estimate of the remaining time,
+ * parallel cases count as one case. */
 static void case_leaves(struct run *run, const struct run_case *c, int64_t time_ms)
 {
     run->n_live--;
@@ -520,7 +520,7 @@ void run_fold_result(struct run *run, const struct result_record *record,
     if (!c)
         return;
     if (run->spec->pattern != PATTERN_ALL)
-        forget_packed(run, record->case_no); /* the case's headline changes */
+        forget_packed(run, record->case_no); /* the row changes the case's headline */
     if (run->pace && run->spec->pattern == PATTERN_ALL)
         pace_result(run->pace, record->time_ms, about, record->size, record->row);
     count(run, c, record, about);
@@ -568,7 +568,7 @@ static void fold_plan(struct run *run, int64_t time_ms, const json_t *body)
     run_plan_take(run, body);
 }
 
-/* Record the run time that the message contains, measured by the monotonic clock. */
+/* Record the run time in the message, which was measured with the monotonic clock. */
 static void fold_message(struct run *run, int64_t time_ms, const json_t *body)
 {
     const json_t *ran = json_object_get(body, "ran_ms");

@@ -81,7 +81,7 @@ struct run_case {
                             unusually slow run */
     json_t *packed;      /* cached RUN_PACKED form of the case, or NULL after an event has
                             changed the case */
-    /* only with a pattern, where each case uses its own nodes */
+    /* used only with a pattern, where the cases run on different nodes */
     struct headline headline;
     int attempt; /* number of the latest attempt; 0: never started */
     enum case_state state;
@@ -131,7 +131,8 @@ struct run {
     struct pace *pace; /* NULL until a case has begun */
 };
 
-/* Return a new run with every case queued. spec is taken, even on failure (NULL). */
+/* Return a new run with every case queued, or NULL on failure. Takes ownership of spec,
+ * even on failure. */
 struct run *run_create(const char *id, struct run_spec *spec, int64_t created_ms);
 void run_destroy(struct run *run);
 
@@ -143,8 +144,8 @@ struct run *run_create_again(const json_t *doc, struct error *err);
  * ignored. */
 void run_fold(struct run *run, int64_t time_ms, const char *type, const json_t *body);
 
-/* Apply a `result` event given as its record. about: the key from result_record_read(),
- * or the event's body. body: NULL if the record is complete. */
+/* Apply a `result` event that is given as a record. about: the key from
+ * result_record_read(), or the event's body. body: NULL if the record is complete. */
 void run_fold_result(struct run *run, const struct result_record *record,
                      const json_t *about, const json_t *body);
 
@@ -169,7 +170,7 @@ enum run_form {
 /* Return the run as JSON in the given form (a new reference). */
 json_t *run_to_json(const struct run *run, enum run_form form);
 
-/* Return the number of leading cases up to the last one that any event has changed. */
+/* Return 1 + the index of the last case that any event has changed, or 0. */
 size_t run_begun_cases(const struct run *run);
 
 const char *run_state_name(enum run_state state);

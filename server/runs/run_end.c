@@ -25,9 +25,11 @@
 #include "server/store/store.h"
 
 #define SECOND_NS INT64_C(1000000000)
-#define ASK_JOB_NS INT64_C(5000000000) /* time for an engine to report a job's end */
+/* time that a batch engine gets to report a job's end */
+#define ASK_JOB_NS INT64_C(5000000000)
 
-/* Tell agents that were started for one run to leave after the run. */
+/* Command the agents that were started for this run only to leave, because the run has
+ * ended. */
 static void dismiss_nodes(struct active_run *active)
 {
     const struct run *run = active->run;
@@ -228,9 +230,8 @@ static void on_durable(void *arg, const struct error *err,
     judge_queue_add(active->scheduler->judge_queue, &judgement, on_judged, active);
 }
 
-/* Wait until the results are on disk: an empty write completes after all earlier
- * writes. With `retry` it also waits behind them for a full disk, which store_settle()
- * does not. */
+/* Wait until the results are on disk. An empty write completes after all earlier writes.
+ * With `retry`, it also waits while the disk is full, unlike store_settle(). */
 static void judge_later(struct active_run *active)
 {
     active->is_judged = true;
@@ -265,7 +266,8 @@ static void end_now(struct active_run *active, enum run_state state, const char 
 
 /* ---- A run's batch job ---- */
 
-/* Return true if the batch engine may report why the run failed, such as an ended job. */
+/* Return true if the batch engine may know why the run failed, for example because the
+ * job ended. */
 static bool asks_job(const struct active_run *active, enum run_state state)
 {
     return state == RUN_FAILED && active->run->spec->launch.name &&

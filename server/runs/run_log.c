@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_log.c - folds a run's events, writes them to disk, then publishes them */
+/* run_log.c - applies events to a run, writes them to disk, then publishes them */
 #include "server/runs/run_log.h"
 
 #include <stdarg.h>
@@ -141,7 +141,7 @@ void run_log_drop(struct run_log *log, const struct error *err)
     settle(log);
 }
 
-/* An event of the server itself while it is being written to disk. */
+/* One of the server's own events, which is being written to disk. */
 struct append {
     struct run_log *log;
     run_log_then *then;
@@ -165,8 +165,8 @@ static void on_written(void *arg, const struct error *err,
 
 /* ---- New events ---- */
 
-/* Return true if the event changes a value by which lists select runs: state, nodes,
- * labels. */
+/* Return true if the event changes a value by which lists of runs can be filtered: the
+ * state, nodes or labels. */
 static bool changes_row(const char *type)
 {
     return strcmp(type, "state") == 0 || strcmp(type, "placed") == 0 ||

@@ -15,7 +15,8 @@ struct scheduler_watch;
 struct services;
 struct store_write;
 
-/* Create the log of a run (taken). head: the ID of its latest event. */
+/* Create the log of a run and take ownership of the run. head: the ID of the run's latest
+ * event. */
 struct run_log *run_log_create(const struct services *services, struct run *run,
                                int64_t head);
 
@@ -31,15 +32,15 @@ bool run_log_is_done(const struct run_log *log);
 
 /* ---- Events ---- */
 
-/* Fold an event (body stolen) into the run, make it durable, publish it to watchers and
+/* Apply an event (body stolen) to the run, make it durable, publish it to watchers and
  * request a tick. All events, including those from agents, follow one rule: the model
  * applies an event when the event enters the write queue, and the queue is written in
  * order. The model therefore equals the log after all queued writes. A crash loses only
  * events that were neither published nor acknowledged. */
 void run_log_append(struct run_log *log, const char *type, json_t *body);
 
-/* Fold an event (body borrowed) and add it to a write. This write must be the next one
- * submitted. */
+/* Apply an event (body borrowed) to the run and add the event to `write`. This write must
+ * be the next one submitted. */
 void run_log_add(struct run_log *log, struct store_write *write, int64_t time_ms,
                  const char *type, const json_t *body);
 
@@ -69,13 +70,13 @@ int64_t run_log_head(const struct run_log *log);
 
 /* ---- The run's time ---- */
 
-/* Mark the run as under way. ran_ns: the time for which it already ran before a
+/* Mark the run as under way. ran_ns: how long the run was under way before a server
  * restart. */
 void run_log_begin(struct run_log *log, int64_t ran_ns);
 bool run_log_has_begun(const struct run_log *log);
 
-/* Return how long the run has been under way by the monotonic clock; 0 if it has not
- * begun. */
+/* Return how long the run has been under way, measured with the monotonic clock; 0 if it
+ * has not begun. */
 int64_t run_log_ran_ns(const struct run_log *log);
 
 /* ---- The server's own events ---- */

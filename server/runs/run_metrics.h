@@ -10,7 +10,8 @@
 
 #include "common/base/median.h"
 
-#define RUN_METRICS_MAX 64 /* number of names; further metrics are not aggregated */
+/* maximum number of names; further metrics are not aggregated */
+#define RUN_METRICS_MAX 64
 
 struct metric_sum {
     uint64_t count;

@@ -98,8 +98,8 @@ static size_t group_rows(const struct run_spec *spec, const long *ranks, size_t 
     return rows;
 }
 
-/* Return the run's row count including a round's rows. rows_total already covers the
- * expected rounds; rounds that follow up on slow nodes are added. */
+/* Return the run's number of rows, including the rows of a new round. rows_total already
+ * includes the expected rounds, but not the rounds that follow up on slow nodes. */
 static size_t rows_with(const struct run *run, size_t number,
                         const struct plan_round *round)
 {
@@ -120,11 +120,11 @@ static size_t rows_with(const struct run *run, size_t number,
 
 /* ---- The next round ---- */
 
-/* The cases so far, in the form that the plan needs. */
+/* The earlier cases, in the format that the plan needs. */
 struct past {
     struct culprit_node *names;
     struct culprit_group *groups;
-    size_t *rounds; /* the plan's round of each group */
+    size_t *rounds; /* for each group: its round in the plan */
     size_t n;
 };
 
@@ -216,8 +216,8 @@ static struct culprit_fleet fleet_of(const struct run *run, const struct past *p
                                   .mark = verdict_mark(run->backend, run->is_emulated)};
 }
 
-/* Return the number of groups that were known when the plan first made this round.
- * Repeats of the round must not see its own results. */
+/* Return the number of groups that were known when this round was first planned. If the
+ * round is planned again, its own results must not affect the plan. */
 static size_t before(const struct past *past, size_t round)
 {
     size_t n = past->n;

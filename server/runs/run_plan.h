@@ -24,7 +24,7 @@ json_t *run_plan_next(const struct run *run, const bool *is_lost);
  * reference. */
 json_t *run_plan_again(const struct run *run);
 
-/* Return true if the run's latest case is such a repeated measurement. */
+/* Return true if the run's latest case repeats an earlier measurement. */
 bool run_plan_confirms(const struct run *run);
 
 /* Return the verdict on slow nodes (server/analysis/culprit.h) as a new object; NULL for
@@ -38,7 +38,7 @@ size_t run_plan_rows(const struct run_spec *spec, const long *ranks, size_t n);
 /* Return the expected number of cases; 0 until the run has its nodes. */
 size_t run_plan_cases(const struct run *run);
 
-/* Return the number of rounds expected after the one under way. */
+/* Return how many rounds are expected after the current round. */
 size_t run_plan_rounds_ahead(const struct run *run);
 
 #endif

@@ -34,17 +34,17 @@
 
 #define SECOND_NS INT64_C(1000000000)
 
-/* Interval between ticks, which check deadlines: while a case is under way, and while
- * none is. */
+/* Intervals between ticks, which check deadlines: with and without a case under way. */
 #define TICK_BUSY_MS 100
 #define TICK_IDLE_MS scaled_ms(500)
 
-/* A gap between ticks of this length means that the server did not run: it was stopped
- * or got no CPU. Messages from agents wait in sockets meanwhile and are read after the
- * tick. */
+/* If the time between two ticks is this long, the server did not run: it was stopped or
+ * got no CPU. Messages from agents then wait in the sockets and are read after the tick.
+ */
 #define AWAY_NS scaled_s_to_ns(2)
 
-/* Clock synchronization steps the clock by less than this, seconds. */
+/* Clock synchronization changes the clock by less than this many seconds. After a larger
+ * step, the clock counts as set. */
 #define CLOCK_SET_S 2.0
 
 /* ---- One queue check: nodes reserved for a run ---- */
@@ -265,7 +265,7 @@ static void place(struct active_run *active, const struct placement *placement)
                       1e3);
 }
 
-/* Log why a run is not running yet, once per change. */
+/* Log why a run is not running yet, whenever the state or the reason changes. */
 static void explain_wait(struct active_run *active, enum run_state state,
                          const char *reason)
 {
@@ -423,8 +423,8 @@ static bool has_to_yield(const struct active_run *active, const struct node *nod
     return false;
 }
 
-/* Cancel the background runs on the nodes that a run waits for, provided that the run can
- * then begin. */
+/* Cancel the background runs on the nodes that a waiting run needs, provided that the
+ * waiting run can then begin. */
 static void clear_background(struct active_run *active, const struct reserve *reserve,
                              const struct placement *placement)
 {
@@ -565,8 +565,8 @@ static void tick_runs(struct scheduler *scheduler, int64_t now_ns)
 
 /* ---- Jobs of launched runs ---- */
 
-/* Return true if a run needs the job of the group. A run needs its job until it has
- * ended, even while its checks are judged, because it may be measured again. */
+/* Return true if a run needs the batch job of this node group. A run needs its job until
+ * it has ended, even while its checks are judged, because it may be measured again. */
 static bool is_group_needed(const struct scheduler *scheduler, const char *group)
 {
     for (size_t i = 0; i < scheduler->runs->n; i++) {

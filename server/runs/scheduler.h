@@ -46,9 +46,10 @@ struct scheduler *scheduler_create(uv_loop_t *loop,
 /* Resume the unfinished runs in the store. Call this once, before the loop runs. */
 int scheduler_recover(struct scheduler *scheduler, struct error *err);
 
-/* Check every deadline and the queue. With the system's clock the scheduler calls this
- * itself; with any other clock the caller must, after advancing the clock. A step of 2 s
- * or more counts as a time in which the server did not run. */
+/* Check every deadline and the queue. With the system's clock, the scheduler calls this
+ * function itself. With any other clock, the caller must call it after advancing the
+ * clock. If the clock advances by 2 s or more at once, the server counts as stopped
+ * during this time. */
 void scheduler_tick(struct scheduler *scheduler);
 
 /* Answer every open poll and stop the timers. Runs stay unchanged in the store. `closed`
@@ -64,15 +65,16 @@ struct agents *scheduler_agents(const struct scheduler *scheduler);
 
 /* ---- Runs ---- */
 
-/* Accept a run (spec is taken). `done` runs on the loop once the run is durable, or with
- * err. idempotency_key and body_hash may be NULL. */
+/* Accept a run and take ownership of spec. `done` runs on the loop once the run is
+ * durable, or with err. idempotency_key and body_hash may be NULL. */
 typedef void scheduler_accepted(void *arg, const struct error *err, const char *run);
 void scheduler_submit(struct scheduler *scheduler, struct run_spec *spec,
                       const char *idempotency_key, const char *body_hash,
                       scheduler_accepted *done, void *arg);
 
-/* Like scheduler_submit(), with a run ID (id_run) that the caller has chosen. `write`
- * (taken) is committed together with the run, or not at all. */
+/* Like scheduler_submit(), with a run ID (id_run) that the caller has chosen. The
+ * function takes ownership of `write`, which is committed together with the run, or not
+ * at all. */
 void scheduler_submit_with(struct scheduler *scheduler, struct run_spec *spec,
                            const char *id, struct store_write *write,
                            scheduler_accepted *done, void *arg);
@@ -82,16 +84,17 @@ void scheduler_submit_with(struct scheduler *scheduler, struct run_spec *spec,
  * A new reference; NULL if the run is only in the store, or nowhere. */
 json_t *scheduler_run_packed(const struct scheduler *scheduler, const char *run);
 
-/* Return the run in its list form, under the same conditions. */
+/* Return the run in its list form. A new reference; NULL if scheduler_run_packed()
+ * returns NULL. */
 json_t *scheduler_run_listed(const struct scheduler *scheduler, const char *run);
 
-/* Predict the placement of a run that is not posted: "Validation" in
- * docs/reference/api.md, without the time (history.h). Changes nothing. A new
- * reference. */
+/* Predict the placement of a run without posting it. The result is described under
+ * "Validation" in docs/reference/api.md; it lacks the time (history.h). Changes nothing.
+ * A new reference. */
 json_t *scheduler_preview(const struct scheduler *scheduler, const struct run_spec *spec);
 
-/* Queue the values of a run that ended outside this scheduler, such as an imported
- * run. */
+/* Queue the computation of values for a run that ended outside this scheduler, such as an
+ * imported run. */
 void scheduler_note_end(struct scheduler *scheduler, const char *run);
 
 /* Return true if the run has not ended yet. */
@@ -110,9 +113,9 @@ bool scheduler_edit(struct scheduler *scheduler, const char *run, json_t *event)
 
 /* ---- Events of a run ---- */
 
-/* Call `event` for every later event of an active run, after the event is durable, in
- * the order of IDs. A NULL event comes last, when the run has ended. Returns NULL if the
- * run is not active. scheduler_unwatch stops it. */
+/* Call `event` for every later event of an active run, after the event is durable, in the
+ * order of IDs. A NULL event comes last, when the run has ended. Returns NULL if the run
+ * is not active. scheduler_unwatch() stops the calls. */
 struct scheduler_watch *scheduler_watch_run(struct scheduler *scheduler, const char *run,
                                             scheduler_event *event, void *arg);
 /* Return the ID of the run's latest published event; 0 if the run is not active. */
@@ -127,15 +130,15 @@ const struct node_registry *scheduler_nodes(const struct scheduler *scheduler);
  * each node, borrowed; may change later. */
 void scheduler_set_suspects(struct scheduler *scheduler, const json_t *suspects);
 
-/* Check that the run's pattern does not form too many groups on the nodes that the spec
- * names, or that the run would get now. Returns false after adding the reason to
- * *problems. */
+/* Check that the run's pattern does not form too many groups. The nodes are those that
+ * the spec requests or, if it requests no number, those that the run would get now.
+ * Returns false after adding the reason to *problems. */
 bool scheduler_plan_fits(const struct scheduler *scheduler, const struct run_spec *spec,
                          struct problems *problems);
 
-/* Return an array of the nodes after `behind` ("": from the start), in the order of
- * names: at least one node, and about max_bytes at most. *is_more: true if more nodes
- * follow. */
+/* Return an array of the nodes whose names follow `behind` ("": all nodes), sorted by
+ * name. The array contains at least one node and at most about max_bytes. *is_more: true
+ * if more nodes follow. */
 json_t *scheduler_nodes_page(const struct scheduler *scheduler, const char *behind,
                              bool has_inventory, size_t max_bytes, bool *is_more);
 json_t *scheduler_node_json(const struct scheduler *scheduler,
@@ -157,7 +160,7 @@ const json_t *scheduler_figures(const struct scheduler *scheduler);
 
 /* Call `ready` once the run's values (store_trends.h) exist, if the run has ended and
  * produced any. The values of all other runs that ended since the server's start and
- * before this call then exist too. err: the values of this run could not be made. */
+ * before this call then exist, too. err: the values of this run could not be computed. */
 void scheduler_await_values(struct scheduler *scheduler, const char *run,
                             store_settled *ready, void *arg);
 

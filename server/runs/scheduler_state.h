@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scheduler_state.h - defines the struct behind scheduler.h, for the files that implement
- * it */
+/* scheduler_state.h - defines the opaque struct of scheduler.h, for the files that
+ * implement it */
 #ifndef RINGBENCH_SERVER_RUNS_SCHEDULER_STATE_H
 #define RINGBENCH_SERVER_RUNS_SCHEDULER_STATE_H
 
@@ -45,7 +45,7 @@ struct scheduler {
 /* Cancel the run, unless its cancellation was already requested. */
 void scheduler_cancel_active(struct active_run *active, const char *reason);
 
-/* Add a run (taken). head: the ID of its latest event. */
+/* Add a run and take ownership of it. head: the ID of its latest event. */
 struct run_log *scheduler_add(struct scheduler *scheduler, struct run *run, int64_t head);
 
 /* Choose nodes for a run that is not queued, as the next queue check would after serving

@@ -18,7 +18,7 @@ static const char SQL_TEXT[] =
     " AND (:node IS NULL OR a.node = :node) AND (:name IS NULL OR a.name = :name)"
     " ORDER BY a.case_no LIMIT 1";
 
-/* SQLite takes the other columns from the row that contains min(). */
+/* In a query with min(), SQLite takes the other columns from the row with the minimum. */
 static const char SQL_NODES[] =
     "SELECT node, (SELECT text FROM contents WHERE digest = some.digest) AS text,"
     " nullif(case_no, -1) AS \"case\" FROM"

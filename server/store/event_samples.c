@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* event_samples.c - stores a result's arrays beside its event */
+/* event_samples.c - stores a result's arrays separately from its event */
 #include "server/store/event_samples.h"
 
 #include <string.h>

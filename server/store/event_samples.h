@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* event_samples.h - stores a result's arrays beside its event. These are the fields
- * marked KEPT_APART in row_fields.h. Few clients request them, so streams omit them by
- * default. */
+/* event_samples.h - stores a result's arrays separately from its event. These arrays are
+ * the fields marked KEPT_APART in row_fields.h. Few clients request them, so streams omit
+ * them by default. */
 #ifndef RINGBENCH_SERVER_STORE_EVENT_SAMPLES_H
 #define RINGBENCH_SERVER_STORE_EVENT_SAMPLES_H
 
@@ -14,8 +14,8 @@
  * The arrays become the event's samples, which the caller frees. */
 json_t *event_samples_pack(const json_t *body, struct store_event *event);
 
-/* Append the samples as members of an object that already contains others; a comma
- * precedes each. -1 when `out` is full. */
+/* Append the samples as members of an object that already contains other members. A comma
+ * precedes each sample. Returns -1 if `out` is full. */
 int event_samples_append(const struct store_event *event, struct buf *out);
 
 /* Set the samples as members of the body. Returns -1 if the samples are damaged. */

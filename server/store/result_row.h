@@ -60,9 +60,9 @@
 /* Bind the record to the second and later parameters; the first is the run. */
 void result_row_bind(sqlite3_stmt *stmt, const struct result_record *record);
 
-/* An SQL expression that calls the function, whose name is a literal, with a row's record
- * as arguments. Reading a column takes half of the time for it, so the call omits the
- * columns that this kind of row does not set. */
+/* An SQL expression that calls `function`, a string literal, with a row's record as
+ * arguments. The call omits the columns that this kind of row does not set, because
+ * reading columns takes half of the call's time. */
 #define RESULT_CALL(function)                                                            \
     "CASE WHEN is_figure THEN " function RESULT_COMMON_NAMES RESULT_FIGURE_NAMES ")"     \
     " ELSE " function RESULT_COMMON_NAMES RESULT_TIME_NAMES ") END"

@@ -5,8 +5,9 @@
 
 #include <jansson.h>
 
-/* Return a copy of the document without its longest members: verdicts without evidence, a
- * shortened curve. A new reference; the document is not modified. */
+/* Return a copy of the document for a list of runs. The copy lacks the longest members
+ * and the evidence of verdicts, and its curve has fewer points. A new reference; the
+ * document is not modified. */
 json_t *run_listed(const json_t *doc);
 
 #endif

@@ -13,7 +13,7 @@
 
 _Static_assert(STORE_RUNS_TOTAL_MAX == 10000, "as the statement has it");
 
-/* By enum store_runs_sort. */
+/* The columns to sort by, indexed by enum store_runs_sort. */
 static const char *const columns[] = {
     [STORE_RUNS_CREATED] = "created_ms",
     [STORE_RUNS_DURATION] = "duration_ms",
@@ -25,7 +25,7 @@ static const char *const indexes[] = {
     [STORE_RUNS_FIGURE] = "runs_by_figure",
 };
 
-/* SQL: true if the filter ANSWER or KIND:ANSWER matches the verdict. */
+/* SQL: true if the verdict matches the filter, which is ANSWER or KIND:ANSWER. */
 #define SQL_SAID                                                                         \
     "said.answer = substr(want.value, instr(want.value, ':') + 1)"                       \
     " AND want.value IN (said.answer, said.kind || ':' || said.answer)"
@@ -40,7 +40,8 @@ static const struct {
     {"label", "NOT EXISTS (SELECT 1 FROM json_each(:label) AS want WHERE NOT EXISTS"
               " (SELECT 1 FROM json_each(labels) AS have"
               " WHERE have.key || '=' || have.value = want.value))"},
-    /* The unary + keeps SQLite on the index that provides the order. */
+    /* The unary + prevents SQLite from using any index except the one that provides the
+     * order. */
     {"node", "+id IN (SELECT run FROM run_nodes WHERE node = :node)"},
     {"suspect", "+id IN (SELECT said.run FROM json_each(:judging) AS want"
                 " CROSS JOIN run_answers AS said"
@@ -79,7 +80,8 @@ void runs_read_page_sql(const json_t *params, struct buf *sql)
 
     buf_printf(sql, "SELECT %s || ':' || id AS next, id, listed AS text", column);
     put_source(params, sql);
-    /* The first page has no bound: a figure can be as large as the initial before_ms. */
+    /* The first page has no bound, because a figure can be as large as the initial
+     * before_ms. */
     if (is_given(params, "cursor"))
         buf_printf(sql, " AND (%s, id) %c (:before_ms, :before_id)", column,
                    is_rising ? '>' : '<');

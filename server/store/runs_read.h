@@ -7,9 +7,10 @@
 
 #include "common/base/buf.h"
 
-/* The statement for these parameters (store_get_runs): a page after the cursor (or NULL),
- * or the number of runs. Each reads an index that covers all filters, and the table only
- * for the page's rows. */
+/* Append the SQL statement for the parameters of store_get_runs(). The first statement
+ * reads a page after the cursor (may be NULL), and the second counts the runs. Both
+ * search an index that covers all filters. Only the page's rows are read from the table.
+ */
 void runs_read_page_sql(const json_t *params, struct buf *sql);
 void runs_read_total_sql(const json_t *params, struct buf *sql);
 

@@ -32,10 +32,10 @@
 #define PRUNE_EVERY 3600 /* disk checks */
 #define DAY_MS INT64_C(86400000)
 #define RESERVE_BYTES ((uint64_t)64 << 20)
-/* Maximum number of jobs whose callbacks run in a turn of the loop. To prepare a large
+/* Maximum number of jobs whose callbacks run in one turn of the loop. Preparing a large
  * result for sending, such as a page of events, takes a few milliseconds. */
 #define JOBS_PER_TURN 2
-/* Maximum number of events whose callbacks run in a turn of the loop. A case's agents
+/* Maximum number of events whose callbacks run in one turn of the loop. A case's agents
  * report at the same time, and passing an event to its watchers takes 15 to 30 us. */
 #define WRITTEN_PER_TURN 256
 
@@ -67,7 +67,7 @@ struct store {
     int64_t keep_runs, keep_days; /* 0: no limit */
     struct histogram took;        /* time from a write's submission to its callback */
     bool is_expiring;
-    size_t n_expired; /* runs deleted in this round */
+    size_t n_expired; /* number of expired runs deleted in this round */
     unsigned open_handles;
     bool is_closing;
     void (*closed)(void *arg);
@@ -283,8 +283,8 @@ static void destroy_threads(struct store *store)
         store_reader_destroy(store->readers[i]);
 }
 
-/* Start the threads, as the last step of opening. The uv handles exist already, and
- * closing them would take a turn of the loop. */
+/* Start the threads, as the last step of opening. If this fails, the uv handles exist
+ * already and are closed in a later turn of the loop. */
 static int start_threads(struct store *store, sqlite3 *db, struct error *err)
 {
     store->writer = store_writer_create(db, &store->wake, err);

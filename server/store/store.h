@@ -26,8 +26,8 @@ struct store_write;
  * threads. This blocks: call it before the loop runs. */
 struct store *store_open(uv_loop_t *loop, const char *dir, struct error *err);
 
-/* Finish queued writes, stop the threads, and close the database. A write that the disk
- * still refuses fails, and later calls fail too. `closed` runs on the loop. */
+/* Finish queued writes, stop the threads, and close the database. Writes that the disk
+ * still refuses fail, and so do later calls. `closed` runs on the loop. */
 void store_close(struct store *store, void (*closed)(void *arg), void *arg);
 
 /* Start to delete old runs once a minute: runs beyond the `runs` newest, and runs created
@@ -35,8 +35,8 @@ void store_close(struct store *store, void (*closed)(void *arg), void *arg);
  * writes do not wait long. Unfinished runs and baselines stay. */
 void store_keep(struct store *store, int64_t runs, int64_t days);
 
-/* Return the reason why the store does not work; NULL while writes succeed, the disk has
- * room and no read has found the file damaged. The text is borrowed and may change later.
+/* Return the reason why the store does not work; NULL if writes succeed, the disk has
+ * space, and no read has found a damaged file. The text is borrowed and may change later.
  * The disk is checked every second, so that a full disk is noticed before a write fails.
  * A disk counts as full with less than 64 MiB free; RINGBENCH_STORE_RESERVE_BYTES
  * overrides the limit. */
@@ -60,9 +60,9 @@ int store_write_run(struct store_write *write, const char *id, const char *state
                     const char *name, int64_t created_ms, const json_t *labels,
                     const json_t *doc);
 
-/* Append an event. Its id, counted from 1 per run, is assigned at commit. body: the
- * event's JSON without id, time and type (borrowed). An event or log line of a run
- * without a row fails its write with ERROR_NOT_FOUND. */
+/* Append an event. Its id, counted from 1 for each run, is assigned at commit. body: the
+ * event's JSON without id, time and type (borrowed). If the run has no row, a write with
+ * an event or log line fails with ERROR_NOT_FOUND. */
 int store_write_event(struct store_write *write, const char *run, int64_t time_ms,
                       const char *type, const json_t *body);
 
@@ -70,18 +70,19 @@ int store_write_log(struct store_write *write, const char *run, int64_t time_ms,
                     int case_no, int rank, const char *stream, const char *text,
                     size_t len);
 
-/* Record that an agent boot's events up to `seq` are stored. The number never falls; an
- * older seq only renews the record, which is pruned by age. */
+/* Record that the events of an agent's boot ID up to `seq` are stored. The stored number
+ * never decreases. An older seq only renews the record, so that it is not deleted because
+ * of its age. */
 int store_write_ack(struct store_write *write, const char *boot_id, int64_t seq);
 
-/* Delete the record of an agent's boot id without stored events, which needs no
- * deduplication. */
+/* Delete the record of an agent's boot ID without stored events, because it is not needed
+ * for deduplication. */
 int store_write_unack(struct store_write *write, const char *boot_id);
 
 #define STORE_BODY_HASH_MAX 64
 
-/* Assign an idempotency key to a run and the hash of its request body. ERROR_CONFLICT if
- * the key is used already. */
+/* Assign an idempotency key to a run, and store the hash of the request's body with it.
+ * The write fails with ERROR_CONFLICT if the key is used already. */
 int store_write_idempotency(struct store_write *write, const char *key,
                             const char *body_hash, const char *run);
 
@@ -93,17 +94,18 @@ int store_write_node(struct store_write *write, const char *node, int64_t time_m
 
 #define STORE_JOBS_ENDED_MAX 100 /* maximum number of ended jobs that are kept */
 
-/* Insert or replace an engine's job. ended_ms: 0 if it has not ended. doc: borrowed. */
+/* Insert or replace a batch engine's job. ended_ms: 0 if it has not ended. doc: borrowed.
+ */
 int store_write_job(struct store_write *write, const char *id, int64_t ended_ms,
                     const json_t *doc);
 
-/* Insert or replace a watch, or the state that watches keep of a node (server/watches/).
- * doc: borrowed; NULL deletes it. */
+/* Insert or replace the document of a watch, or of a node's state as kept by watches
+ * (server/watches/). doc: borrowed; NULL deletes the document. */
 int store_write_watched(struct store_write *write, const char *kind, const char *id,
                         const json_t *doc);
 
-/* Mark the results of a case that starts again as disowned. They stay in the event log,
- * but answers about results and sums exclude them. */
+/* When a case starts again, mark its earlier results as disowned. They stay in the event
+ * log, but sums and answers about results exclude them. */
 int store_write_disown(struct store_write *write, const char *run, int case_no);
 
 /* Delete a run and everything stored for it. */
@@ -114,9 +116,9 @@ int store_write_delete(struct store_write *write, const char *run);
 typedef void store_written(void *arg, const struct error *err,
                            const struct store_event *events, size_t n_events);
 
-/* Queue a write (taken, also on failure). With `retry`, a write that the disk refuses
- * stays at the head of the queue and is retried every second. Without `retry`, it fails
- * at once. Writes keep their order. `done` may be NULL. */
+/* Queue a write and take ownership of it, even on failure. With `retry`, a write that the
+ * disk refuses stays at the head of the queue and is retried every second. Without
+ * `retry`, it fails at once. Writes keep their order. `done` may be NULL. */
 void store_submit(struct store *store, struct store_write *write, bool retry,
                   store_written *done, void *arg);
 
@@ -146,7 +148,7 @@ enum store_runs_sort {
     STORE_RUNS_FIGURE    /* only runs with a headline figure */
 };
 
-#define STORE_RUNS_TOTAL_MAX 10000 /* the count of matching runs stops at this number */
+#define STORE_RUNS_TOTAL_MAX 10000 /* counting the matching runs stops at this number */
 
 /* a pseudo type for store_get_events: all events except results */
 #define STORE_BUT_RESULTS "but results"
@@ -159,8 +161,8 @@ struct store_log {
     size_t len;
 };
 
-/* Append the entry in the answer's format. Runs on the reader's thread; -1 fails the
- * read. */
+/* Append the entry in the answer's format. Runs on the reader's thread. Returning -1
+ * makes the read fail. */
 typedef int store_log_put(const struct store_log *log, struct buf *out);
 
 struct store_logs_query {
@@ -181,18 +183,20 @@ struct store_run {
 
 struct store_recall;
 
-/* Call `take`, oldest run first, for each unfinished run, or for every run if has_ended.
- * If `take` sets err and returns other than 0, stop and return -1. Documents and events
- * are read one at a time, so memory use does not grow with their number. */
+/* Call `take` for each unfinished run, or for every run if has_ended is set, starting
+ * with the oldest run. If `take` sets err and returns a nonzero value, stop and return
+ * -1. Documents and events are read one at a time, so memory use does not grow with their
+ * number. */
 typedef int store_run_taker(void *arg, struct store_recall *recall,
                             const struct store_run *run, struct error *err);
 int store_recall_runs(struct store *store, bool has_ended, store_run_taker *take,
                       void *arg, struct error *err);
 
 /* For use in `take`: read the run's log in the order of its events. A result is passed as
- * its record (key: see result_record_read); its body is added only if the body contains
- * more. Skipped are disowned results, and results of cases that were in rendezvous when
- * the server stopped, because these cases start again. */
+ * its record (key: see result_record_read); its body is passed only if it contains more
+ * than the record. Two kinds of results are skipped: disowned results, and results of
+ * cases that were in rendezvous when the server stopped, because these cases start again.
+ */
 struct store_log_taker {
     void (*event)(void *arg, int64_t time_ms, const char *type, const json_t *body);
     void (*result)(void *arg, const struct result_record *record, const json_t *key,
@@ -210,23 +214,23 @@ json_t *store_load_verdicts(struct store *store, int limit, struct error *err);
  * {"name","created_ms","backend","values":[{"figure","value"}]}. A new array. */
 json_t *store_load_values(struct store *store, int limit, struct error *err);
 
-/* Return the documents of the engines' jobs, oldest first. A new array. */
+/* Return the documents of the batch engines' jobs, oldest first. A new array. */
 json_t *store_load_jobs(struct store *store, struct error *err);
 
-/* Return the documents of store_write_watched(), by kind and id. A new array. */
+/* Return the documents of store_write_watched(), sorted by kind and ID. A new array. */
 json_t *store_load_watched(struct store *store, struct error *err);
 
 /* ---- Lookups by key on the loop's thread: microseconds ---- */
 
-/* Set *seq to the last stored sequence number of an agent's boot id, or to -1 if no event
- * of it was stored. Returns -1 with err if the database cannot be read. */
+/* Set *seq to the last stored sequence number of an agent's boot ID, or to -1 if none of
+ * its events was stored. Returns -1 with err if the database cannot be read. */
 int store_acked(struct store *store, const char *boot_id, int64_t *seq,
                 struct error *err);
 
-/* Find the run to which an idempotency key was assigned within 24 h. Copies its id
- * (ID_RUN_LENGTH + 1 bytes) and the request's hash (STORE_BODY_HASH_MAX + 1). False if
- * there is none, or if the database cannot be read; in the latter case a write with the
- * key fails. */
+/* Find the run to which an idempotency key was assigned within the last 24 h. Copies the
+ * run's ID (ID_RUN_LENGTH + 1 bytes) and the request's hash (STORE_BODY_HASH_MAX + 1
+ * bytes). Returns false if there is no such run, or if the database cannot be read. In
+ * the latter case, a write with the key fails. */
 bool store_idempotency(struct store *store, const char *key, char *run, char *body_hash);
 
 #endif

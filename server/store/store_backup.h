@@ -6,8 +6,9 @@
 #include "common/base/error.h"
 
 /* Copy DIR/ringbench.db, as of its last commit, to a new file that only its owner can
- * read. Until the copy is complete and synced, it is named FILE.part. Blocks; another
- * process may write meanwhile. ERROR_CONFLICT: the file exists. */
+ * read. Until the copy is complete and synced, it is named FILE.part. The call blocks,
+ * but other processes may write meanwhile. Fails with ERROR_CONFLICT if the file exists.
+ */
 int store_backup(const char *dir, const char *file, struct error *err);
 
 #endif

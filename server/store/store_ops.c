@@ -13,8 +13,8 @@
 
 #define STATEMENTS_MAX 5
 
-/* SQL: the oldest ended run that exceeds the limits. Unfinished runs count among the
- * `keep` newest. */
+/* SQL: the oldest ended run that exceeds the limits. The `keep` newest runs include
+ * unfinished runs. */
 #define OLDEST                                                                           \
     "(SELECT id FROM runs AS old WHERE state IN " STORE_SQL_ENDED                        \
     " AND (created_ms < :created_before_ms OR (:keep > 0 AND (created_ms, id) <="        \
@@ -294,7 +294,7 @@ void store_ops_error(struct store_ops *ops, const struct store_op *op, int rc,
 
 /* ---- Values of another version ---- */
 
-/* values_version contains one row, or none in a new database. */
+/* The table values_version contains one row, or none in a new database. */
 int store_ops_renew_values(sqlite3 *db, struct error *err)
 {
     char sql[200];
