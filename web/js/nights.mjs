@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nights.mjs - collects gate results and failures of runs with the same name, day by day. No DOM. */
+import { CURRENT } from './states.mjs';
 import { formatDay } from './units.mjs';
 import { isBadRun } from './verdicts.mjs';
 
@@ -10,9 +11,10 @@ const DAY_MS = 24 * 3600 * 1000;
 
 export const dayOf = (time) => formatDay(new Date(time));
 
-/** The queries of GET /runs: recent runs whose gate passed or failed, and runs that failed. */
+/** The queries of GET /runs: recent runs whose gate passed or failed, and runs that failed or have not
+ * ended. */
 export const nightsQueries = (now) =>
-  ['verdict=pass&verdict=fail', 'state=failed'].map(
+  ['verdict=pass&verdict=fail', ['failed', ...CURRENT].map((state) => `state=${state}`).join('&')].map(
     (which) => `${which}&limit=500&since=${new Date(now - DAYS * DAY_MS).toISOString()}`,
   );
 
@@ -29,7 +31,7 @@ export const mergedRuns = (lists) =>
 export function nightsOf(runs, now) {
   const days = Array.from({ length: DAYS }, (_, i) => dayOf(now - (DAYS - 1 - i) * DAY_MS));
   const byName = new Map();
-  for (const run of runs.filter(({ name }) => name !== '')) {
+  for (const run of runs.filter(({ name, state }) => name !== '' && !CURRENT.includes(state))) {
     const at = days.indexOf(dayOf(run.created ?? 0));
     const nights = byName.get(run.name) ?? days.map(() => null);
     byName.set(run.name, nights);

@@ -27,6 +27,9 @@ const STATES = {
 
 export const RUN_STATES = Object.keys(STATES).slice(0, Object.keys(STATES).indexOf('cancelled') + 1);
 
+/* States of runs that have not ended. */
+export const CURRENT = RUN_STATES.slice(0, RUN_STATES.indexOf('completed'));
+
 /* "left" could be read as "remaining". */
 const WORDS = { left: 'offline' };
 

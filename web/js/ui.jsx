@@ -64,6 +64,8 @@ export function usePoll(once, ms, inputs) {
   }, inputs);
 }
 
+export const errorInWords = (error) => (error.status ? error.message : 'Waiting for the server.');
+
 export const LOADING = 'Loading…';
 
 /* Like usePoll(). Returns [note, load]: the note is "Loading…" at first, then '' or the last
@@ -75,7 +77,7 @@ export function usePolled(once, ms, inputs) {
       await once(isCurrent);
       setNote('');
     } catch (error) {
-      setNote(error.status ? error.message : 'Waiting for the server.');
+      setNote(errorInWords(error));
     }
   };
   usePoll(load, ms, inputs);

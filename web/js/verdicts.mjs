@@ -76,6 +76,9 @@ export function verdictLines(verdicts, reason) {
     });
 }
 
+/* True if a run or its gate failed. */
+export const isFailedRun = (run) => run.state === 'failed' || verdictOf(run, 'gate')?.answer === 'fail';
+
 /* True if the last night needs attention because of this run. */
 export const isBadRun = (run) => run.state === 'failed' || badVerdict(run) !== null;
 

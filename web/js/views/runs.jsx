@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { groupBy } from '../lists.mjs';
 import { suspectsOf } from '../node_groups.mjs';
 import { nodeAddress, nodesInWords } from '../node_list.mjs';
-import { RUN_STATES, stateWord } from '../states.mjs';
+import { CURRENT, RUN_STATES, stateWord } from '../states.mjs';
 import {
   AnswerPill,
   Chips,
@@ -22,17 +22,17 @@ import { mergedRuns, nightsQueries } from '../nights.mjs';
 import { keepPlace } from '../place.mjs';
 import { Curve, Outcome, WhatCell } from '../run_row.jsx';
 import { Tray, useTray } from '../tray.jsx';
-import { Button, isTyping, Select, usePolled } from '../ui.jsx';
+import { Button, errorInWords, isTyping, Select, usePolled } from '../ui.jsx';
 import { formatDuration, plural, secondsBetween, shorten, TIME_ZONE } from '../units.mjs';
 import { formatAddress, LAST_DAY, runListQuery } from '../url_state.mjs';
-import { badVerdict, verdictOf } from '../verdicts.mjs';
+import { badVerdict, isFailedRun, verdictOf } from '../verdicts.mjs';
 
 const PAGE = 50;
 const REFRESH_MS = 2000;
 const ATTENTION_MS = 30000;
 const JUDGED_RUNS = 20;
 const NAMED_MAX = 10;
-const CURRENT = RUN_STATES.slice(0, RUN_STATES.indexOf('completed'));
+const DAY_MS = 24 * 3600 * 1000;
 const COLUMNS = [
   ['Select', null],
   ['State', null],
@@ -72,7 +72,7 @@ export default function Runs({ app, query }) {
   const [list, setList] = useState(null);
   const [nodes, setNodes] = useState(null);
   /* Drawn together with the first runs, so that the list does not move. */
-  const [nights, setNights] = useState({ at: 0, runs: [] });
+  const [judged, setJudged] = useState({ at: 0, read: 0, note: '', suspects: new Map(), runs: [] });
   const counted = useRef(/** @type {any} */ ({}));
   const place = useMemo(keepPlace, []);
   const tray = useTray();
@@ -97,10 +97,10 @@ export default function Runs({ app, query }) {
       /* Counting is slower than a page of runs: once per filter, and after a new run. */
       const { key: of, first } = counted.current;
       const isCounted = of === key && first === list?.runs[0]?.id;
-      const [found, { nodes: all }, judged] = await Promise.all([
+      const [found, { nodes: all }, news] = await Promise.all([
         app.api.list(runListQuery(query, PAGE, !isCounted)),
         app.api.nodes(),
-        isFiltered ? nights : askNights(app, nights),
+        askVerdicts(app, judged),
       ]);
       if (!isCurrent()) {
         return;
@@ -110,7 +110,7 @@ export default function Runs({ app, query }) {
       }
       setList({ ...found, key });
       setNodes(all);
-      setNights(judged);
+      setJudged(news);
     },
     REFRESH_MS,
     [key],
@@ -122,8 +122,8 @@ export default function Runs({ app, query }) {
   const address = (cursor) => formatAddress({ view: 'runs', query: { ...query, cursor } });
   return (
     <>
-      <Attention app={app} nodes={nodes} />
-      {!isFiltered && !query.cursor && <NightBoard runs={nights.runs} now={app.api.now()} />}
+      <Attention app={app} nodes={nodes} judged={judged} />
+      {!isFiltered && !query.cursor && <NightBoard runs={judged.runs} now={app.api.now()} />}
       <div class="title">
         <h1>Runs</h1>
         <span class="muted" role="status">
@@ -167,38 +167,30 @@ export default function Runs({ app, query }) {
   );
 }
 
-/* {at, runs}: runs of the night board, and the time of the request. */
-async function askNights({ api }, known) {
-  const now = api.now();
+/* Returns the suspects, and the runs of the night board with the current runs. `at` is the time of the
+ * request, `read` that of the last one that succeeded, and `note` the error of a failed one. */
+async function askVerdicts({ api }, known) {
+  const now = Date.now();
   if (now < known.at + ATTENTION_MS) {
     return known;
   }
-  const lists = await Promise.all(nightsQueries(now).map((query) => api.list(query))).catch(() => [known]);
-  return { at: now, runs: mergedRuns(lists) };
+  try {
+    const queries = [`judged=1&limit=${JUDGED_RUNS}`, ...nightsQueries(api.now())];
+    const [judged, ...lists] = await Promise.all(queries.map((query) => api.list(query)));
+    return { at: now, read: now, note: '', suspects: suspectsOf(judged.runs), runs: mergedRuns(lists) };
+  } catch (error) {
+    return { ...known, at: now, note: errorInWords(error) };
+  }
 }
 
 /* Failed gates and runs of the last day, suspects, lost nodes, and the numbers of nodes and of current
  * runs. */
-function Attention({ app, nodes }) {
-  const [found, setFound] = useState({ at: 0, suspects: new Map(), failed: [], current: null });
-  const [note] = usePolled(
-    async () => {
-      const day = (which) => app.api.list(runListQuery({ since: LAST_DAY, ...which }, NAMED_MAX));
-      const [judged, current, ...failed] = await Promise.all([
-        app.api.list(`judged=1&limit=${JUDGED_RUNS}`),
-        app.api.list(runListQuery({ states: CURRENT, order: 'asc' }, 1, true)),
-        day({ verdict: 'fail' }),
-        day({ states: ['failed'] }),
-      ]);
-      setFound({ at: Date.now(), suspects: suspectsOf(judged.runs), failed: mergedRuns(failed), current });
-    },
-    ATTENTION_MS,
-    [],
-  );
+function Attention({ app, nodes, judged: { read, note, suspects: named, runs } }) {
+  const failed = runs.filter((run) => isFailedRun(run) && Date.parse(run.created) > app.api.now() - DAY_MS);
   const lost = (nodes ?? []).filter(({ state }) => state === 'lost');
-  const suspects = [...found.suspects].filter(([name]) => nodes?.some((node) => node.name === name));
+  const suspects = [...named].filter(([name]) => nodes?.some((node) => node.name === name));
   const items = [
-    ...[...groupBy(found.failed, ({ name, id }) => name || id).values()].map(([run, ...others]) => ({
+    ...[...groupBy(failed, ({ name, id }) => name || id).values()].map(([run, ...others]) => ({
       key: run.id,
       href: `/runs/${run.id}`,
       text: (run.name || run.id) + (others.length > 0 ? ` and ${others.length} more` : ''),
@@ -220,10 +212,10 @@ function Attention({ app, nodes }) {
   return (
     <section class="node-strip" aria-label="Needs attention">
       <a class="node-count" href="/nodes">
-        {nodes ? nodesInWords(nodes, found.suspects) : 'Nodes'}
+        {nodes ? nodesInWords(nodes, named) : 'Nodes'}
       </a>
-      <OldVerdicts note={note} at={found.at} />
-      <Current found={found.current} />
+      <OldVerdicts note={note} at={read} />
+      <Current runs={runs.filter(({ state }) => CURRENT.includes(state))} />
       <ul>
         {items.slice(0, NAMED_MAX).map(({ key, href, text, pill }) => (
           <li key={key}>
@@ -239,13 +231,13 @@ function Attention({ app, nodes }) {
 }
 
 /* The number of runs that have not ended, and the oldest of them: a run that hangs is in sight. */
-function Current({ found }) {
-  const [oldest] = found?.runs ?? [];
+function Current({ runs }) {
+  const oldest = runs.at(-1);
   return (
     oldest && (
       <p>
         <a href={formatAddress({ view: 'runs', query: { ...NO_FILTER, states: CURRENT } })}>
-          {plural(found.total?.runs ?? 1, 'current run')}
+          {plural(runs.length, 'current run')}
         </a>
         , the oldest since <Time text={oldest.created} />:{' '}
         <a href={`/runs/${oldest.id}`}>{shorten(oldest.name || oldest.id, 32)}</a>
