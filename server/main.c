@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - starts the server's parts in order, runs the loop, and stops the parts in
- * reverse */
+ * reverse order */
 #include <errno.h>
 #include <libgen.h>
 #include <limits.h>
@@ -59,7 +59,7 @@ static void free_scheduler(void *arg)
     server->scheduler = NULL;
 }
 
-/* Close the store. Parts close one after the other, each after all parts that use it. */
+/* Close the store. Each part is closed after all parts that use it. */
 static void close_store(void *arg)
 {
     struct server *server = arg;
@@ -123,7 +123,7 @@ static void on_signal(uv_signal_t *handle, int number)
     stop(handle->data);
 }
 
-/* Raise the limit of open files, because every agent opens up to two connections. */
+/* Raise the limit on open files, because every agent opens up to two connections. */
 static void raise_descriptor_limit(void)
 {
     struct rlimit limit;
@@ -232,7 +232,8 @@ static void on_hangup(uv_signal_t *handle, int number)
 static void catch_signals(struct server *server)
 {
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGCHLD, SIG_DFL); /* with SIG_IGN the exit status of commands would be lost */
+    /* If SIGCHLD were ignored, the exit status of commands would be lost. */
+    signal(SIGCHLD, SIG_DFL);
     uv_signal_init(&server->loop, &server->sigterm);
     uv_signal_init(&server->loop, &server->sigint);
     uv_signal_init(&server->loop, &server->sighup);
@@ -326,8 +327,8 @@ static bool is_job_token(void *arg, const char *token)
     return jobs_token_group(arg, token) != NULL;
 }
 
-/* Set the server's URL for agents of jobs and for hooks: with the name from --advertise
- * if given, else with the bound address. */
+/* Set the server's URL for hooks and for agents of jobs. It contains the name from
+ * --advertise if given, else the bound address. */
 static void meet_jobs(struct server *server)
 {
     char url[HTTP_URL_MAX], named[HTTP_URL_MAX + 300];

@@ -19,13 +19,14 @@
 /* When fewer than limit / HEADROOM connections are free, each new connection closes an
  * old one. */
 #define HEADROOM 64
-/* Interval in milliseconds, and number, of attempts to find room before a connection is
- * refused. */
+/* Interval (in milliseconds) and maximum number of attempts to find room before a
+ * connection is refused. */
 #define RETRY_MS 1
 #define RETRIES_MAX 100
 
-/* A connection that waits for its TLS handshake. Addresses with few waiting connections
- * go first, so that a thousand connections from one address do not delay the others. */
+/* A connection that waits for its TLS handshake. Connections from addresses with few
+ * waiting connections go first, so that a thousand connections from one address do not
+ * delay the others. */
 struct handshake {
     int fd;
     unsigned address, rank;
@@ -50,8 +51,8 @@ static struct handshake *handshake_first(struct handshakes *handshakes)
     return handshake;
 }
 
-/* Return a hash of the address. Of an IPv6 address only the first 64 bits count, because
- * one host may own a /64. Addresses with the same hash share a count. */
+/* Return a hash of the address. Only the first 64 bits of an IPv6 address are used,
+ * because one host may own a /64. Addresses with the same hash share a count. */
 static unsigned address_number(const struct sockaddr_storage *peer)
 {
     const struct in6_addr *six = &((const struct sockaddr_in6 *)peer)->sin6_addr;
@@ -128,7 +129,7 @@ static void pause_accepting(struct http_server *server)
 }
 
 /* True if a connection waits to be accepted. accept() does not report this when the
- * process has no free descriptor. */
+ * process has no free file descriptor. */
 static bool has_pending_connection(const struct http_server *server)
 {
     struct pollfd listener = {.fd = server->listen_fd, .events = POLLIN};
@@ -136,7 +137,7 @@ static bool has_pending_connection(const struct http_server *server)
     return poll(&listener, 1, 0) == 1;
 }
 
-/* Called when accept() fails because the process has no free descriptor. */
+/* Called when accept() fails because the process has no free file descriptor. */
 static void on_scarcity(struct http_server *server)
 {
     if (!has_pending_connection(server))
@@ -201,7 +202,7 @@ static int refuse_one(struct http_server *server)
     return 0;
 }
 
-/* Accept a connection. Returns -1 if there is none, or if there is no room at the moment.
+/* Accept a connection. Returns -1 if there is none, or if there is currently no room.
  * Answers to current requests may soon make room. */
 static int accept_one(struct http_server *server)
 {

@@ -6,10 +6,10 @@
 #include "common/base/error.h"
 #include "server/http/http.h"
 
-/* A request contains its token in the header "Authorization: Bearer TOKEN". A
- * browser's EventSource cannot set headers. A GET of a ROLE_VIEWER route without that
- * header may therefore contain the token as query parameter access_token. Tokens are
- * never logged. */
+/* A request contains its token in the header "Authorization: Bearer TOKEN". A browser's
+ * EventSource cannot set headers. Therefore a GET request without that header may contain
+ * the token as query parameter access_token, if the route requires ROLE_VIEWER. Tokens
+ * are never logged. */
 
 struct http_auth;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* certificate.h - provides the certificates of TLS sessions
  *
- * The library keeps the certificate that it got at its start. To replace that
- * certificate, the server gives each new session a newer one. Sessions keep their
- * certificate until they end, so its uses are counted. */
+ * The library keeps the certificate with which it was started. To replace it, the server
+ * sets a newer certificate in each new session. A session uses its certificate until it
+ * ends, so uses are counted. */
 #ifndef RINGBENCH_SERVER_HTTP_CERTIFICATE_H
 #define RINGBENCH_SERVER_HTTP_CERTIFICATE_H
 
@@ -17,11 +17,13 @@ struct certificate;
  * NULL if chain and key do not match. */
 struct certificate *certificate_create(char *chain, char *key, struct error *err);
 
-/* Set the certificate of a session that has not begun its handshake, and add a use. */
+/* Set the certificate of a session that has not begun its handshake, and increment the
+ * use count. */
 struct certificate *certificate_give(struct certificate *certificate,
                                      gnutls_session_t session);
 
-/* Remove a use; the last one frees the certificate. NULL is ignored. */
+/* Decrement the use count. The certificate is freed with its last use. NULL is ignored.
+ */
 void certificate_release(struct certificate *certificate);
 
 #endif

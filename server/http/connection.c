@@ -9,7 +9,7 @@
 #include "common/base/memory.h"
 #include "server/http/internal.h"
 
-/* Time from accept() to the first line of a request: with TLS, where it includes the
+/* Maximum time from accept() to the first line of a request: with TLS, including the
  * handshake, and without TLS. */
 #define FIRST_REQUEST_TLS_MS 10000
 #define FIRST_REQUEST_MS 30000
@@ -45,9 +45,9 @@ void connection_wait_anew(struct http_connection *connection, uint64_t ms)
     connection_wait(connection, ms);
 }
 
-/* Set no deadline: the library closes the connection if its client reads nothing for a
- * while. The end of the client's input is no reason to close, because a client may close
- * only its sending half. */
+/* Set no deadline, because the library closes the connection if its client reads nothing
+ * for a while. Do not close the connection at the end of the client's input, because a
+ * client may close only its sending half. */
 void connection_wait_for_reading(struct http_connection *connection)
 {
     connection_wait_anew(connection, NEVER_MS);

@@ -13,19 +13,20 @@
 #include "server/http/internal.h"
 #include "server/http/origin.h"
 
-/* Time limit from a request's first line to its end: REQUEST_MS, plus a second per
- * BODY_BYTES_PER_S bytes of body. */
+/* Time limit from a request's first line to its end: REQUEST_MS, plus one second per
+ * BODY_BYTES_PER_S bytes of the body. */
 #define REQUEST_MS 30000
 #define BODY_BYTES_PER_S (32 * 1024)
 /* An idle connection is closed after this time. */
 #define KEEP_ALIVE_MS 60000
-/* A body of a refused request is read and dropped up to this size, so that the connection
- * can be reused. */
+/* The body of a refused request is read and dropped up to this size, so that the
+ * connection can be reused. */
 #define DISCARD_MAX ((uint64_t)1 << 20)
 /* Limit for the bodies of all current requests together. */
 #define BODIES_MAX ((size_t)256 << 20)
 
-/* Larger bodies get a queue of their own, because processing one takes milliseconds. */
+/* Requests with larger bodies wait in a separate queue, because processing one takes
+ * milliseconds. */
 #define LARGE_BODY ((size_t)16 << 10)
 
 static uint64_t now_ms(void)
@@ -117,9 +118,9 @@ static bool is_safe_method(const char *method)
            !strcmp(method, "OPTIONS");
 }
 
-/* Refuse requests from pages of other sites (origin.h) if the server has no tokens: such
- * a page could otherwise use the server through the user's browser. With tokens there is
- * no need, because a browser never sends a token by accident. */
+/* If the server has no tokens, refuse requests from pages of other sites (origin.h). Such
+ * a page could otherwise use the server through the user's browser. With tokens this
+ * check is not needed, because a browser never adds a token by itself. */
 static bool refuse_foreign_page(struct http_request *request)
 {
     const char *host = header(request->exchange, "Host");
@@ -153,7 +154,7 @@ static void refuse_method(struct http_request *request, const char *allow)
         reply_refuse(request, 405, "this resource allows %s", allow);
 }
 
-/* True if only a trailing slash distinguishes the path from a route. Such a path must not
+/* True if the path differs from a route only by a trailing slash. Such a path must not
  * return the UI's page: a monitor that requests "/healthz/" would consider the server
  * healthy. */
 static bool is_route_with_slash(const struct http_request *request)
@@ -168,7 +169,7 @@ static bool is_route_with_slash(const struct http_request *request)
            ROUTER_NO_PATH;
 }
 
-/* True if the file is the UI's page for a path without its own file. */
+/* True if no file has this path, so that `file` is the UI's page. */
 static bool is_view(const struct static_file *file, const char *path)
 {
     return strcmp(path, "/") != 0 && strcmp(path, file->path) != 0;
@@ -236,8 +237,8 @@ static int check_token(struct http_request *request, enum http_role role)
     return status;
 }
 
-/* True if the token may be that of a job which the server started. Only the loop knows
- * the jobs' tokens. */
+/* True if the token may belong to a job that the server started. Only the loop knows the
+ * jobs' tokens. */
 static bool may_be_job_token(const struct http_request *request)
 {
     return request->server->has_token_check && request->match.route->role == ROLE_AGENT &&
@@ -292,8 +293,8 @@ static bool is_encoded(const struct exchange *exchange)
     return encoding && *encoding && strcasecmp(encoding, "identity") != 0;
 }
 
-/* Refuse a request whose end is ambiguous: it could smuggle a second request past a proxy
- * in front of the server (head.h). */
+/* Refuse a request whose end is ambiguous. Otherwise it could smuggle a second request
+ * past a proxy in front of the server (head.h). */
 static bool refuse_doubtful_head(struct http_request *request)
 {
     struct exchange *exchange = request->exchange;
@@ -335,7 +336,7 @@ static bool refuse_encoded_body(struct http_request *request)
     return true;
 }
 
-/* Run all checks that precede the body. If one of them fails, it answers and the request
+/* Run all checks that precede the body. A failed check answers the request, which then
  * ends. */
 static void check(struct exchange *exchange)
 {
@@ -424,9 +425,9 @@ static bool hand_over(struct exchange *exchange)
     return is_taken;
 }
 
-/* Called after the head. An answer in the library's first callback closes the connection.
- * For errors outside the body, read and drop the body first, unless the client expects
- * "100 Continue". */
+/* Called after the head. The library closes the connection if it is answered in the first
+ * callback. For errors outside the body, therefore read and drop the body first, unless
+ * the client expects "100 Continue". */
 static enum MHD_Result begin_body(struct exchange *exchange)
 {
     uint64_t announced = announced_body(exchange);
@@ -461,9 +462,9 @@ static enum MHD_Result begin(struct exchange *exchange, const char *method,
     return begin_body(exchange);
 }
 
-/* Answer in the middle of a body, which the library does not support. A plain connection
- * sends nothing at the moment, so write the refusal directly to the socket and let the
- * library close the connection. */
+/* Answer in the middle of a body, which the library does not support. Nothing is being
+ * sent on a connection without TLS at this time. Therefore write the refusal directly to
+ * the socket and let the library close the connection. */
 static enum MHD_Result cut_with_answer(struct exchange *exchange, const char *detail)
 {
     struct http_server *server = exchange->server;

@@ -7,16 +7,16 @@
 #include <strings.h>
 
 struct walk {
-    const char *next; /* expected address of the next header, or NULL */
-    bool is_torn;     /* a header was at another address */
+    const char *next; /* address where the next header should begin, or NULL */
+    bool is_torn;     /* a header was at an unexpected address */
     unsigned lengths, codings;
     bool is_chunked;
     const char *bad_name, *bad_value; /* names of faulty headers */
 };
 
-/* True for versions before 1.0. They accept a bare LF as the end of a line, NUL as the
- * end of a value, and continued lines. Only the addresses of the head's parts reveal such
- * input. */
+/* True for versions of the library before 1.0. They accept a bare LF as the end of a
+ * line, NUL as the end of a value, and continued lines. Only the addresses of the head's
+ * parts reveal such input. */
 static bool library_is_lenient(void)
 {
     return strncmp(MHD_get_version(), "0.", 2) == 0;
@@ -69,8 +69,8 @@ static enum MHD_Result check_header(void *cls, enum MHD_ValueKind kind, const ch
     return MHD_YES;
 }
 
-/* Return the size of the head in bytes; 0 if unknown. Before version 0.9.74, the library
- * reports a negative number. */
+/* Return the size of the head in bytes; 0 if unknown. Versions of the library before
+ * 0.9.74 report a negative number. */
 static size_t size_of(struct MHD_Connection *mhd)
 {
     const union MHD_ConnectionInfo *info =

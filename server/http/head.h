@@ -13,13 +13,13 @@
 /* The request line as the library passes it to its first callbacks. */
 struct head_line {
     const char *method, *uri, *version;
-    const char *uri_end; /* before decoding by the library */
+    const char *uri_end; /* end of the URI before the library decodes it */
 };
 
-/* Returns -1 with the reason (ERROR_INVALID) if the request must be refused and the
- * connection closed. *is_last: close the connection after the answer, because the end of
- * the request is uncertain. Some versions of the library accept a bare LF after a chunk's
- * size or after the last header. */
+/* Check the head. Returns -1 with the reason (ERROR_INVALID) if the request must be
+ * refused and the connection closed. *is_last: close the connection after the answer,
+ * because the end of the request is uncertain. Some versions of the library accept a bare
+ * LF after a chunk's size or after the last header. */
 int head_check(struct MHD_Connection *mhd, const struct head_line *line, bool *is_last,
                struct error *err);
 

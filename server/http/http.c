@@ -22,14 +22,15 @@
 #define DEFAULT_CONNECTIONS 30000u
 #define DEFAULT_STREAMS 2000u
 #define DEFAULT_UNREAD ((size_t)64 << 20)
-/* Bytes that a connection keeps while it is open, for the headers of a request and its
- * answer. The library's default of 32 KiB would cost four times as much per parked agent.
- * If headers exceed about 7.9 KB, the library answers 431. */
+/* Bytes of memory that each open connection occupies, for the headers of a request and
+ * its answer. The library's default of 32 KiB would cost four times as much per parked
+ * agent. If headers exceed about 7.9 KB, the library answers 431. */
 #define CONNECTION_MEMORY 8192u
 #define IDLE_TIMEOUT_S 60u
-#define BACKLOG 4096 /* after a restart all agents connect at once, twice each */
+/* after a restart of the server, all agents connect at once, twice each */
+#define BACKLOG 4096
 #define SEND_BUFFER_BYTES (128 * 1024)
-#define DESCRIPTORS_KEPT 64 /* descriptors reserved for the rest of the process */
+#define DESCRIPTORS_KEPT 64 /* file descriptors reserved for the rest of the process */
 #define CLOSE_GRACE_MS 1000
 #define CLOSE_TICK_MS 20
 #define SWEEP_MS 1000
@@ -37,7 +38,7 @@
 /* Number of threads. To resume a connection, the library scans all suspended connections
  * of its thread, so several threads are faster. */
 #define THREADS 4
-/* Number of evicted connections that the library may not have closed yet. */
+/* Maximum number of evicted connections that the library may not have closed yet. */
 #define ENDING 1024u
 
 static void on_wake(uv_async_t *wake)
@@ -83,8 +84,8 @@ static void on_handle_closed(uv_handle_t *handle)
         closed(arg);
 }
 
-/* Stop the library. Call when no connection is suspended: every request is answered, and
- * all streams have ended. */
+/* Stop the library. Call when no connection is suspended, that is, when every request is
+ * answered and all streams have ended. */
 static void stop(struct http_server *server)
 {
     MHD_stop_daemon(server->mhd);
@@ -125,7 +126,7 @@ void http_server_close(struct http_server *server, void (*closed)(void *arg), vo
     uv_timer_start(&server->sweep, on_closing_tick, 0, CLOSE_TICK_MS);
 }
 
-/* The library's messages concern single connections, so log them at debug level only.
+/* The library's messages concern individual connections, so log them at debug level only.
  * Keep the last one, which explains a failed start. */
 static void on_library_message(void *cls, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));
@@ -195,8 +196,8 @@ static unsigned connection_limit(unsigned wanted)
     return (unsigned)limit.rlim_cur - DESCRIPTORS_KEPT;
 }
 
-/* With TLS let the library use poll(). With epoll, version 0.9 uses a whole core while a
- * handshake waits for its client. */
+/* With TLS, let the library use poll(). With epoll, version 0.9 of the library keeps a
+ * whole core busy while a handshake waits for its client. */
 static struct MHD_Daemon *call_start(struct http_server *server,
                                      struct MHD_OptionItem *tls)
 {

@@ -21,13 +21,13 @@ struct http_server;
 struct http_request;
 struct http_stream;
 
-/* The right that a route requires of its client, weakest first. ROLE_AGENT and
- * ROLE_OPERATOR each include ROLE_VIEWER, but not each other. */
+/* The role that a route requires of its client. ROLE_AGENT and ROLE_OPERATOR each include
+ * ROLE_VIEWER, but not each other. */
 enum http_role { ROLE_NONE, ROLE_VIEWER, ROLE_OPERATOR, ROLE_AGENT };
 
-/* A handler must give exactly one answer, now or later: a reply or a stream. This also
- * holds after the server has closed, when the answer is dropped. The only exception is a
- * parked request whose `gone` has run. */
+/* A handler must answer exactly once, now or later, with a reply or a stream. After the
+ * server has closed, it must still answer, but the answer is dropped. The only exception
+ * is a parked request whose `gone` has run. */
 typedef void http_handler(struct http_request *request, void *arg);
 
 struct http_route {
@@ -43,18 +43,19 @@ struct http_config {
     const char *tls_cert, *tls_key; /* PEM text, or NULL for plain HTTP */
     const char *web_dir;            /* static files under "/", or NULL */
     const struct http_auth *auth;   /* NULL: every client has every role */
-    /* "NAME,...": names that are allowed in the Host header without auth, besides
+    /* "NAME,...": names that the Host header may contain when there is no auth, besides
      * addresses and localhost */
     const char *hosts;
     unsigned max_connections; /* 0: 30000 */
     unsigned max_streams;     /* 0: 2000 */
-    size_t max_unread;        /* bytes of streams and large answers; 0: 64 MiB */
+    /* limit for the unread bytes of streams and large answers; 0: 64 MiB */
+    size_t max_unread;
 };
 
 /* Bind, listen and serve `routes`. The table ends with a NULL method and is borrowed
  * while the server exists; the first matching route answers. Every handler gets `arg`.
- * `config` may be freed after the call, but config->auth may not. The process's limit of
- * descriptors also limits the connections. NULL on failure. */
+ * `config` may be freed after the call, but config->auth may not. The process's limit on
+ * file descriptors also limits the connections. NULL on failure. */
 struct http_server *http_server_create(uv_loop_t *loop, const struct http_config *config,
                                        const struct http_route *routes, void *arg,
                                        struct error *err);
@@ -69,8 +70,8 @@ void http_server_set_token_check(struct http_server *server,
 /* Return the request's bearer token, borrowed; NULL if there is none. */
 const char *http_request_token(const struct http_request *request);
 
-/* Return the user of the request's token by the token file, borrowed; NULL if there is
- * none. */
+/* Return the user that the token file names for the request's token, borrowed; NULL if
+ * there is none. */
 const char *http_request_who(const struct http_request *request);
 
 /* Use these tokens from the next request on. The previous `auth` may be freed
@@ -82,15 +83,16 @@ void http_server_set_auth(struct http_server *server, const struct http_auth *au
 int http_server_set_certificate(struct http_server *server, char *cert, char *key,
                                 struct error *err);
 
-/* The bound address, also if port 0 was requested. */
+/* Write the bound address. If port 0 was requested, it contains the actual port. */
 void http_server_address(const struct http_server *server, struct sockaddr_storage *out);
 
-/* The bound address as "https://ADDRESS:PORT". -1 if it cannot be formatted. */
+/* Write the bound address as "https://ADDRESS:PORT". Returns -1 if it cannot be
+ * formatted. */
 #define HTTP_URL_MAX (NI_MAXHOST + NI_MAXSERV + 16)
 int http_server_url(const struct http_server *server, char url[HTTP_URL_MAX]);
 
-/* For metrics: number of requests answered so far, and of connections and streams that
- * are open. */
+/* For metrics: the requests answered so far, and the connections and streams that are
+ * open. */
 struct http_counters {
     uint64_t requests, responses_2xx, responses_4xx, responses_5xx;
     /* Time from a request's head to its answer's head, for agents and for all other
@@ -105,10 +107,10 @@ struct http_counters {
 };
 void http_server_counters(struct http_server *server, struct http_counters *out);
 
-/* Stop: unanswered requests get 503, streams end. The `gone` callbacks of requests and
- * streams run before this returns; a stream's callback may still write or abort. Clients
- * have a second to receive what is queued. `closed` (may be NULL) runs on the loop when
- * every handle is closed and the server is freed. */
+/* Stop the server: unanswered requests get 503, and streams end. The `gone` callbacks of
+ * requests and streams run before this function returns. A stream's callback may still
+ * write or abort. Clients have a second to receive what is queued. `closed` (may be NULL)
+ * runs on the loop when every handle is closed and the server is freed. */
 void http_server_close(struct http_server *server, void (*closed)(void *arg), void *arg);
 
 /* ---- The request ----
@@ -121,23 +123,23 @@ void http_request_query_each(const struct http_request *request, const char *nam
                              void (*each)(void *arg, const char *value), void *arg);
 const char *http_request_header(const struct http_request *request, const char *name);
 const char *http_request_body(const struct http_request *request, size_t *len);
-/* Take the body, which the caller frees, even if the client has left. Afterwards the
- * request has no body. */
+/* Take the body, even if the client has left. The caller frees it. Afterwards the request
+ * has no body. */
 char *http_request_take_body(struct http_request *request, size_t *len);
 /* Write the client's address, "" if it is unknown. An IPv4-mapped IPv6 address is written
  * as IPv4. */
 void http_request_peer(const struct http_request *request, char out[NI_MAXHOST]);
 /* True if the client has this role; always true without tokens. */
 bool http_request_may(const struct http_request *request, enum http_role role);
-/* Return the index of the type in `types` that the Accept header prefers by its q values.
- * `types` ends with NULL; a type is written as "application/json". 0 if there is no
- * header, -1 if the header accepts none of the types. */
+/* Return the index in `types` of the media type that the Accept header prefers by its q
+ * values. `types` ends with NULL; a type is written as "application/json". 0 if there is
+ * no header, -1 if the header accepts none of the types. */
 int http_request_accepts(const struct http_request *request, const char *const *types);
 
-/* Keep the request for a later answer. If the client disconnects before it, or only
- * closes its sending half, or the server closes, `gone` runs on the loop with `data`. The
- * request must not be used afterwards. If `gone` is NULL, the request lives until its
- * answer even if the client has left. */
+/* Keep the request for a later answer. `gone` runs on the loop with `data` if, before the
+ * answer, the server closes or the client closes at least its sending half. Afterwards
+ * the request must not be used. If `gone` is NULL, the request lives until its answer
+ * even if the client has left. */
 void http_request_park(struct http_request *request, void (*gone)(void *data),
                        void *data);
 
@@ -147,13 +149,13 @@ void http_reply_header(struct http_request *request, const char *name, const cha
 /* ---- Answers ----
  * Each function ends the request. json is stolen; if it is NULL, the answer is 500. */
 void http_reply_json(struct http_request *request, int status, json_t *json);
-/* Use this for large answers that many clients get at the same time. The answer waits,
- * as JSON, while clients have too much unread. It therefore causes no client to be
- * dropped. */
+/* Use this for large answers that many clients request at the same time. While clients
+ * have too much unread data, the answer waits as JSON. It therefore causes no client to
+ * be dropped. */
 void http_reply_json_in_turn(struct http_request *request, int status, json_t *json);
 void http_reply_text(struct http_request *request, int status, const char *content_type,
                      const char *text, size_t len);
-/* text: allocated by malloc(); taken. */
+/* Answer with `text`, which was allocated by malloc(). Takes ownership of it. */
 void http_reply_taken_text(struct http_request *request, int status,
                            const char *content_type, char *text, size_t len);
 void http_reply_empty(struct http_request *request, int status);
@@ -165,8 +167,9 @@ void http_reply_problem(struct http_request *request, int status,
 void http_reply_error(struct http_request *request, const struct error *err);
 
 /* Begin a response of unknown length, which ends the request. The stream lives until
- * http_stream_end, or until `gone` has run (client left, or server closing). NULL if an
- * answer was given instead: to HEAD, or 503 when there are too many streams. */
+ * http_stream_end(), or until `gone` has run because the client left or the server
+ * closes. Returns NULL if the request was answered instead: a HEAD request, or 503 when
+ * there are too many streams. */
 struct http_stream *http_stream_begin(struct http_request *request, int status,
                                       const char *content_type, void (*gone)(void *data),
                                       void *data);
@@ -174,10 +177,10 @@ struct http_stream *http_stream_begin(struct http_request *request, int status,
 /* Queue bytes, which are copied. Returns the number of bytes queued and unsent. A client
  * with 64 MiB unread is dropped, and `gone` runs. The writer should therefore stop when
  * the stream is full and continue after `drained`. If all clients together have too much
- * unread, the client that has read nothing for longest is dropped. */
+ * unread, the server drops the client that has gone longest without reading. */
 size_t http_stream_write(struct http_stream *stream, const void *data, size_t len);
-/* True if more than 1 MiB is queued. While all clients together have much unread, true if
- * anything is queued. */
+/* True if more than 1 MiB is queued. While the total of unread data of all clients is
+ * high, true if anything is queued. */
 bool http_stream_is_full(const struct http_stream *stream);
 size_t http_stream_queued(const struct http_stream *stream);
 

@@ -31,8 +31,8 @@
 
 #define HTTP_HEADERS_MAX 16
 
-/* A socket that is currently not read, and the callback that runs when its client closes
- * it. */
+/* A socket that nobody reads at the moment, and the callback that runs when its client
+ * closes it. */
 struct watch {
     void *owner;
     int fd;
@@ -48,7 +48,8 @@ struct http_connection {
     int fd;
     bool has_sent_line; /* the client has sent the first line of a request */
     bool is_waiting;    /* the connection is in server->waiting */
-    bool is_peeked;  /* the end of its input was checked in this wait, or need not be */
+    /* whether input has ended was checked during this wait, or need not be checked */
+    bool is_peeked;
     bool is_evicted; /* is being closed to make room for another connection */
     uint64_t deadline_ms;
     TAILQ_ENTRY(http_connection) waiting;
@@ -75,7 +76,7 @@ struct exchange {
     unsigned status;
     bool is_suspended;
     bool is_stream;
-    bool is_of_agent; /* the route is for agents */
+    bool is_of_agent; /* the route requires ROLE_AGENT */
     bool is_lost;     /* the client left before the answer */
     bool is_last;     /* the connection closes after the answer */
 };
@@ -105,7 +106,7 @@ struct http_request {
 
 TAILQ_HEAD(http_request_list, http_request);
 
-/* An answer that is sent in pieces (send.c). A stream has a writer that adds data; a text
+/* An answer that is sent in pieces (send.c). A stream has a writer that adds data. A text
  * is complete from the start. */
 struct http_stream {
     struct http_server *server;
@@ -127,8 +128,8 @@ struct http_stream {
     struct watch watch;
     bool is_suspended; /* the library waits for more data */
     bool is_due;       /* the stream is in server->due */
-    bool is_over;      /* the library has finished with it */
-    bool is_ended;     /* the writer has finished with it */
+    bool is_over;      /* the library no longer uses the stream */
+    bool is_ended;     /* the writer no longer uses the stream */
     bool is_cut;       /* nothing more is sent */
     bool is_partial;   /* the client must see that the response is incomplete */
     bool is_noticed;
@@ -169,7 +170,7 @@ struct http_server {
     http_token_check *is_agent_token;
     void *token_check_arg;
     struct http_request_list handled, turns;
-    /* number of answers of `turns` that may still be sent in this turn of the loop */
+    /* number of answers in `turns` that may still be sent in this loop iteration */
     unsigned texts_left;
     TAILQ_HEAD(, http_stream) streams;
     uint64_t close_deadline_ms;
@@ -188,15 +189,17 @@ struct http_server {
     bool is_closing, has_turns;
     /* used in place of the certificate given at start; NULL: none */
     struct certificate *certificate;
-    /* Requests for the loop: with large bodies, of agents, and others. */
+    /* Queues of requests for the loop: requests with large bodies, requests of agents,
+     * and other requests. */
     struct http_request_list large, agents, small;
     TAILQ_HEAD(, http_stream) notices;   /* streams with a callback due */
     struct http_connection_list waiting; /* ordered by waiting time, longest first */
     TAILQ_HEAD(, http_linger) lingers;
     unsigned n_lingers, n_exchanges, n_evicted;
-    TAILQ_HEAD(, http_stream) due; /* streams to resume in the next turn of the loop */
+    /* streams to resume in the next iteration of the loop */
+    TAILQ_HEAD(, http_stream) due;
     TAILQ_HEAD(, http_stream)
-    unread;        /* streams with unread data, by the client's last read, oldest first */
+    unread;        /* streams with unread data, least recently read first */
     unsigned tick; /* number of calls of send_tick() */
     struct http_counters counters;
 };
@@ -207,20 +210,20 @@ void accept_start(struct http_server *server, int listener);
 /* Stop accepting. `closed` is called for each handle of accept.c. */
 void accept_close(struct http_server *server, uv_close_cb closed);
 
-/* connection.c. All but the first two need the lock held. */
+/* connection.c. Call all but the first two functions with the lock held. */
 void connection_notify(void *cls, struct MHD_Connection *mhd, void **context,
                        enum MHD_ConnectionNotificationCode code);
 struct http_connection *connection_of(struct MHD_Connection *mhd);
-/* Set a deadline for the client's next input. The connection keeps its place among the
- * waiting ones. */
+/* Set a deadline for the client's next input. The connection keeps its place in the
+ * waiting list. */
 void connection_wait(struct http_connection *connection, uint64_t ms);
-/* Like connection_wait(), but the connection goes to the end of the waiting ones. */
+/* Like connection_wait(), but the connection moves to the end of the waiting list. */
 void connection_wait_anew(struct http_connection *connection, uint64_t ms);
-/* Call when the client has an answer to read, or has just read a part. The library limits
- * the time for that. The connection may still be evicted. */
+/* Call when the client has an answer to read, or has just read a part of it. The library
+ * limits the time for reading. The connection may still be evicted. */
 void connection_wait_for_reading(struct http_connection *connection);
 void connection_rest(struct http_connection *connection);
-/* Close the connection that has waited longest. False if none waits. */
+/* Close the connection that has waited longest. Returns false if none waits. */
 bool connection_evict(struct http_server *server);
 /* Close connections whose deadline has passed. */
 void connection_sweep(struct http_server *server);
@@ -233,7 +236,8 @@ void watch_stop(struct http_server *server, struct watch *watch);
  * If the socket were closed with unread input, the kernel would reset the connection and
  * the client could lose the answer. */
 void linger_start(struct http_server *server, int fd);
-/* End expired lingers, or all. Needs the lock held. */
+/* Close the sockets whose linger time has expired, or all lingering sockets. Call with
+ * the lock held. */
 void linger_sweep(struct http_server *server, bool all);
 
 /* exchange.c: the request on the library's thread */
@@ -245,8 +249,8 @@ void exchange_completed(void *cls, struct MHD_Connection *mhd, void **context,
                         enum MHD_RequestTerminationCode code);
 
 /* serve.c: the request on the loop */
-/* Handle requests from the library's threads, as many as a turn of the loop has time
- * for. */
+/* Handle requests from the library's threads, as many as one iteration of the loop has
+ * time for. */
 void serve(struct http_server *server);
 /* Call when the server closes. Answer all requests and end all streams. */
 void serve_no_more(struct http_server *server);
@@ -272,7 +276,7 @@ char *reply_problem_text(int status, const char *detail, const struct problems *
 void reply_turns(struct http_server *server);
 void reply_static(struct http_request *request, const struct static_file *file);
 
-/* send.c. All but the last three need the lock held. */
+/* send.c. Call all but the last three functions with the lock held. */
 size_t send_queued(const struct http_stream *stream);
 /* Queue data. Returns -1 if the client would then have too much unread. */
 int send_push(struct http_stream *stream, const void *data, size_t len);
@@ -281,22 +285,23 @@ void send_cut(struct http_stream *stream);
 /* Resume the suspended connection: the stream has more to send, or has ended. */
 void send_resume(struct http_stream *stream);
 void send_unnotice(struct http_stream *stream);
-/* True if all clients together have more than half of the limit unread. A stream that
- * already has queued data should then get no more. */
+/* True if the unread data of all clients exceeds half of the limit. A stream that already
+ * has queued data should then get no more. */
 bool send_is_high(const struct http_server *server);
-/* If the total is high, drop clients that have read nothing for `patience` calls of this
- * function. */
+/* If the total of unread data is high, drop clients that have read nothing during
+ * `patience` calls of this function. */
 void send_tick(struct http_server *server, unsigned patience);
-/* Resume streams that were written in the previous turn of the loop. */
+/* Resume streams that were written in the previous iteration of the loop. */
 void send_due(struct http_server *server);
-/* A response that ends with its stream. The size may be MHD_SIZE_UNKNOWN. */
+/* Return a response that ends when its stream ends. The size may be MHD_SIZE_UNKNOWN. */
 struct MHD_Response *send_response(struct exchange *exchange, uint64_t size,
                                    struct http_stream **out);
-/* Return a response that consists of these bytes, which are taken. */
+/* Return a response that consists of these bytes. Takes ownership of `data`. */
 struct MHD_Response *send_text(struct exchange *exchange, char *data, size_t len);
 
 /* stream.c */
-/* Run the callbacks due from the library's threads until a time (uv_hrtime). */
+/* Run the callbacks that the library's threads have requested, until the time `until_ns`
+ * (uv_hrtime). */
 void stream_run_notices(struct http_server *server, uint64_t until_ns);
 /* Call when the server closes. Run all streams' `gone`, then end the streams. */
 void stream_close_all(struct http_server *server);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* negotiate.c - chooses media type and encoding by the headers Accept and
+/* negotiate.c - chooses media type and encoding according to the headers Accept and
  * Accept-Encoding */
 #include "server/http/negotiate.h"
 
@@ -19,7 +19,8 @@ static bool is_space(char c)
     return c == ' ' || c == '\t';
 }
 
-/* The end of a part of an element, at one of `stops` outside a quoted string. */
+/* Return the end of a part of an element: the next character of `stops` outside a quoted
+ * string. */
 static const char *part_end(const char *p, const char *stops)
 {
     bool quoted = false;
@@ -60,7 +61,8 @@ static void trim(const char **start, const char **end)
         --*end;
 }
 
-/* Take one element off the list; false when it is malformed. *p moves past it. */
+/* Read one element of the list and move *p past it. Returns false if the element is
+ * malformed. */
 static bool next_element(const char **p, struct element *element)
 {
     const char *start = *p, *end = part_end(start, ",;");
@@ -103,8 +105,8 @@ static int match_range(const struct element *element, const char *type)
     return 0;
 }
 
-/* The q of one type by the most specific range that matches it; -1: the header has no
- * well-formed element. */
+/* Return the q value of the type, taken from the most specific range that matches it. -1
+ * if the header has no well-formed element. */
 static int type_quality(const char *header, const char *type, int *specificity)
 {
     int q = -1;

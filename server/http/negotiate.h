@@ -6,9 +6,9 @@
 
 #include <stdbool.h>
 
-/* The index of the type in `types` (NULL-terminated) that an Accept header prefers:
- * highest q, then the more specific range, then the caller's order. 0 if the header is
- * NULL or has no well-formed element; -1 if it excludes all of them. */
+/* Return the index of the type in `types` (NULL-terminated) that an Accept header
+ * prefers: highest q, then the more specific range, then the caller's order. 0 if the
+ * header is NULL or has no well-formed element; -1 if it excludes all types. */
 int negotiate_accept(const char *header, const char *const *types);
 
 /* True if an Accept-Encoding header (may be NULL) allows `coding`. */

@@ -14,7 +14,8 @@ bool origin_matches_host(const char *origin, const char *host)
     return rest && host && !strcasecmp(rest + 3, host);
 }
 
-/* The host without port and brackets; false if it is empty or too long. */
+/* Write the host name without port and brackets. Returns false if it is empty or too
+ * long. */
 static bool host_name(const char *host, char name[256])
 {
     size_t len;

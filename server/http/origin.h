@@ -10,8 +10,8 @@
  * matches nothing. */
 bool origin_matches_host(const char *origin, const char *host);
 
-/* True if a Host header names an address, localhost or one of `names` ("NAME,..."). A
- * page that rebinds its own name to the server's address sends that name. */
+/* True if a Host header names an address, localhost or one of `names` ("NAME,..."). In a
+ * DNS rebinding attack, the browser sends the name of the attacker's page instead. */
 bool origin_host_is_known(const char *host, const char *names);
 
 #endif

@@ -13,7 +13,8 @@
 #include "server/http/internal.h"
 #include "server/http/negotiate.h"
 
-/* larger answers are sent in pieces, which shows whether the client reads */
+/* Larger answers are sent in pieces, so that the server notices whether the client reads.
+ */
 #define LARGE ((size_t)64 << 10)
 
 #define PLAIN_MAX ((size_t)1 << 20)
@@ -24,7 +25,7 @@ static const char ui_policy[] =
     "connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'";
 
-/* A response of malloc'ed bytes, which are taken. */
+/* Return a response that consists of these malloc'ed bytes. Takes ownership of `data`. */
 static struct MHD_Response *response_of(const struct http_request *request, char *data,
                                         size_t len)
 {
@@ -90,7 +91,7 @@ void reply_finish(struct http_request *request, int status, struct MHD_Response 
 {
     struct exchange *exchange = request->exchange;
 
-    if (!exchange) { /* the server answered when it closed */
+    if (!exchange) { /* the server closed and has already answered */
         MHD_destroy_response(response);
         request_free(request);
         return;
@@ -109,8 +110,8 @@ void http_reply_taken_text(struct http_request *request, int status,
     reply_finish(request, status, response);
 }
 
-/* The JSON (stolen) as a line of text, for terminals. NULL if there is no value, or if it
- * contains invalid UTF-8. */
+/* Return the JSON (stolen) as a line of text for terminals. NULL if there is no value, or
+ * if it contains invalid UTF-8. */
 static char *json_line(json_t *json, size_t *len)
 {
     char *text = json_text(json), *line = NULL;
@@ -224,7 +225,8 @@ char *reply_problem_text(int status, const char *detail, const struct problems *
     return text ? text : memory_text("{}\n", "an answer");
 }
 
-/* For terminals: "error 422: 1 field of the spec is wrong", and a line for each. */
+/* Return a problem as text for terminals: "error 422: 1 field of the spec is wrong", then
+ * one line per field. */
 static char *plain_text(int status, const char *detail, const struct problems *problems)
 {
     json_t *document = problem_document(status, detail, problems), *fault;

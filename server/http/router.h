@@ -16,9 +16,9 @@ enum router_outcome { ROUTER_FOUND, ROUTER_NO_PATH, ROUTER_NO_METHOD };
 struct router_match {
     const struct http_route *route; /* ROUTER_FOUND only */
     struct {
-        const char *name; /* into the pattern */
+        const char *name; /* points into the pattern */
         size_t name_len;
-        const char *value; /* into the target */
+        const char *value; /* points into the target */
     } params[ROUTER_PARAMS_MAX];
     size_t n_params;
     char allow[ROUTER_ALLOW_MAX]; /* the path's methods, as the Allow header lists them */

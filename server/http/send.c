@@ -2,9 +2,9 @@
 /* send.c - sends answers in pieces: streams and large texts. Each answer has a queue of
  * bytes, which the library's threads empty.
  *
- * The total size of all queues is limited. Above the limit, the client that has read
- * nothing for longest is dropped. A client that never reads is therefore dropped before
- * one that reads slowly. */
+ * The total size of all queues is limited. Above the limit, the server drops the client
+ * that has gone longest without reading. A client that never reads is therefore dropped
+ * before one that reads slowly. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -12,8 +12,8 @@
 #include "common/base/memory.h"
 #include "server/http/internal.h"
 
-/* A writer that ignores http_stream_queued loses its client here; the server keeps its
- * memory. */
+/* A client whose queue reaches this size is dropped. This protects the server's memory
+ * from writers that ignore http_stream_queued(). */
 #define QUEUE_MAX ((size_t)64 << 20)
 #define BLOCK_BYTES ((size_t)32 << 10)
 
@@ -22,8 +22,8 @@ size_t send_queued(const struct http_stream *stream)
     return stream->queue.len - stream->sent;
 }
 
-/* Call after a change of the queue. A client that has read goes to the end of the
- * list. */
+/* Call after the queue has changed. A client that has read moves to the end of the list.
+ */
 static void count_unread(struct http_stream *stream, size_t before, bool has_read)
 {
     struct http_server *server = stream->server;
@@ -59,8 +59,8 @@ void send_resume(struct http_stream *stream)
     MHD_resume_connection(stream->mhd);
 }
 
-/* Resume in the loop's next turn, so that everything written in this turn is sent
- * together. */
+/* Resume in the next iteration of the loop, so that everything written in this iteration
+ * is sent together. */
 static void resume_soon(struct http_stream *stream)
 {
     if (!stream->is_suspended || stream->is_due)
@@ -169,7 +169,7 @@ static size_t pop(struct http_stream *stream, char *out, size_t max)
     return n;
 }
 
-/* On a library's thread, when the connection can send more. */
+/* Runs on a library thread when the connection can send more. */
 static ssize_t read_queue(void *cls, uint64_t pos, char *out, size_t max)
 {
     struct http_stream *stream = cls;
@@ -192,7 +192,7 @@ static ssize_t read_queue(void *cls, uint64_t pos, char *out, size_t max)
     return result;
 }
 
-/* On a library's thread: the response has ended, or its connection. */
+/* Runs on a library thread when the response or its connection has ended. */
 static void finish(void *cls)
 {
     struct http_stream *stream = cls;

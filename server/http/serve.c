@@ -7,7 +7,8 @@
  * request follows. Requests of agents and of other clients alternate, because a thousand
  * agents may post at the same time. */
 #define SHARE_NS ((uint64_t)2000000)
-/* answers of http_reply_json_in_turn; one, a start command, takes 20 us */
+/* Maximum number of http_reply_json_in_turn() answers per iteration of the loop. An
+ * answer of this kind, a start command, takes 20 us. */
 #define TURN_TEXTS 128
 
 static struct http_request *next_request(struct http_server *server,
@@ -93,7 +94,7 @@ void serve(struct http_server *server)
 }
 
 /* Answer instead of the handler. A handler without `gone` will still answer, so its
- * request is detached, and the exchange gets another request to be refused. */
+ * request is detached. The exchange then gets a new request, which is refused. */
 static void abandon(struct http_request *request)
 {
     void (*gone)(void *data) = request->gone;

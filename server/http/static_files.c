@@ -143,7 +143,7 @@ static int load_file(struct static_files *files, const char *full, const char *p
     return 0;
 }
 
-/* Follow links, but not out of the directory. */
+/* Load all files. Follow links, but not out of the directory. */
 static int load_all(struct static_files *files, struct error *err)
 {
     char *const roots[] = {files->root, NULL};
@@ -184,7 +184,8 @@ static struct static_file *find_exact(const struct static_files *files, const ch
     return bsearch(&key, files->files, files->count, sizeof(key), compare_paths);
 }
 
-/* Set each file's compressed form, the file of the same name with ".gz". */
+/* Set each file's compressed form: the content of the file with the same name plus ".gz".
+ */
 static void attach_compressed(struct static_files *files)
 {
     for (size_t i = 0; i < files->count; i++) {
@@ -244,7 +245,7 @@ const struct static_file *static_files_find(const struct static_files *files,
 {
     const struct static_file *file = find_exact(files, path);
 
-    /* A node's name may contain dots, so only extensions of known types count as such. */
+    /* A node's name may contain dots, so only known extensions mark a path as a file. */
     if (!file && !content_type_of(path))
         file = find_exact(files, "/index.html");
     return file;

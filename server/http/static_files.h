@@ -16,10 +16,11 @@ struct static_file {
     const char *content_type;
     char *data;
     size_t len;
-    char *gzip_data; /* of "app.mjs.gz" beside it, or NULL */
+    char *gzip_data; /* content of "app.mjs.gz" in the same directory, or NULL */
     size_t gzip_len;
     char etag[24], gzip_etag[24];
-    bool is_immutable; /* under /assets/, where names contain a hash of the content */
+    /* the file is under /assets/, where names contain a hash of the content */
+    bool is_immutable;
 };
 
 /* Read every regular file under `dir`, except hidden ones and links that lead out of it.
@@ -27,8 +28,8 @@ struct static_file {
 struct static_files *static_files_load(const char *dir, struct error *err);
 void static_files_destroy(struct static_files *files);
 
-/* The file for a decoded path. "/" and paths of the UI's views (without a known file
- * extension) give index.html. NULL if there is none. Borrowed. */
+/* Return the file for a decoded path, borrowed. For "/" and paths of the UI's views
+ * (without a known file extension) this is index.html. NULL if there is none. */
 const struct static_file *static_files_find(const struct static_files *files,
                                             const char *path);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stream.c - provides responses of unknown length to their writers on the loop */
+/* stream.c - lets writers on the loop send responses of unknown length */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 #define FULL ((size_t)1 << 20)
 
-/* False, and the request is refused, if too many streams are open. */
+/* Return true if another stream may be opened. Otherwise refuse the request. */
 static bool has_room(struct http_request *request)
 {
     struct http_server *server = request->server;
@@ -60,16 +60,18 @@ struct http_stream *http_stream_begin(struct http_request *request, int status,
     stream->gone = gone;
     stream->data = data;
     MHD_add_response_header(response, "Content-Type", content_type);
-    /* nginx as a proxy would otherwise hold events back until its buffer is full. */
+    /* Without this header, nginx as a proxy delays events until its buffer is full. */
     MHD_add_response_header(response, "X-Accel-Buffering", "no");
-    http_request_park(request, NULL, NULL); /* both watch the same socket */
+    /* the request and the stream watch the same socket */
+    http_request_park(request, NULL, NULL);
     open_stream(stream);
     request->exchange->is_stream = true;
     reply_finish(request, status, response);
     return stream;
 }
 
-/* The writer has finished. The last of writer and library frees the stream. */
+/* The writer has finished. The stream is freed when both the writer and the library have
+ * finished. */
 static void end(struct http_stream *stream)
 {
     struct http_server *server = stream->server;

@@ -60,7 +60,7 @@ static int decode(char *text, bool plus_is_space)
     return is_utf8(text) ? 0 : -1;
 }
 
-/* The path of an absolute-form target, or the target itself. */
+/* Return the path of an absolute-form target, or the target itself. */
 static const char *skip_authority(const char *uri)
 {
     const char *rest;

@@ -18,7 +18,8 @@ struct target_pair {
 struct target {
     char *memory;
     const char *path;
-    const char *segments[TARGET_SEGMENTS_MAX]; /* "a%2Fb" is one segment, "a/b" */
+    /* decoded: "a%2Fb" is the single segment "a/b" */
+    const char *segments[TARGET_SEGMENTS_MAX];
     size_t n_segments;
     struct target_pair *query;
     size_t n_query;

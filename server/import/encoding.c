@@ -61,7 +61,7 @@ static size_t put_utf8(char *out, uint32_t code)
     return 4;
 }
 
-/* Decode the UTF-16 character at *at and move *at behind it. */
+/* Decode the UTF-16 character at *at and move *at past it. */
 static uint32_t next_code(const char *text, size_t len, size_t *at, bool is_big)
 {
     uint32_t code = unit_at(text + *at, is_big), low;
@@ -90,10 +90,9 @@ static void from_utf16(char **text, size_t *len, size_t from, bool is_big)
     *len = n;
 }
 
-/* Return the text that a container engine's or journald's JSON log line contains, such as
- * {"log":"...
- * ","stream":"stdout"}. A log collector's prefix before the JSON is allowed. The result
- * is a new reference, or NULL if the line is not such JSON. */
+/* Return the text inside a JSON log line of a container engine or journald, such as
+ * {"log":"...","stream":"stdout"}. A log collector's prefix before the JSON is allowed.
+ * Returns a new reference, or NULL if the line is not such JSON. */
 static json_t *printed(const char *line, size_t len)
 {
     static const char *const keys[] = {"log", "MESSAGE", "message"};
@@ -109,7 +108,7 @@ static json_t *printed(const char *line, size_t len)
     return text;
 }
 
-/* Replace each JSON log line by its text. Other lines are not changed. */
+/* Replace each JSON log line by the text inside it. Other lines are not changed. */
 static void from_json_lines(char **text, size_t *len)
 {
     const char *at = *text, *end = at + *len;

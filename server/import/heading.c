@@ -13,7 +13,8 @@
 
 /* ---- settings ---- */
 
-/* True for variables that identify a job. Their values differ between repeats. */
+/* True for variables that identify a job. They differ between repeats of the same
+ * benchmark. */
 static bool is_of_job(const char *name, size_t len)
 {
     static const char *const prefixes[] = {
@@ -116,8 +117,8 @@ void heading_line(struct heading *heading, const char *line)
         word += strspn(word, "\"'`");
         if (!name_length(word))
             continue;
-        /* When space runs short, the settings of a new line replace those of earlier
-         * lines. Settings of the same line stay together. */
+        /* When space runs short, the settings in a new line replace those from earlier
+         * lines. The settings in one line stay together. */
         if (!has_settings && strlen(heading->settings) > HEADING_SIZE / 2)
             heading->settings[0] = '\0';
         has_settings = true;
@@ -127,8 +128,8 @@ void heading_line(struct heading *heading, const char *line)
 
 /* ---- repeats ---- */
 
-/* Times, dates and the numbers of repeats and jobs. Headings that differ only in these
- * describe the same setting. */
+/* Matches times, dates and the numbers of repeats and jobs. Headings that differ only in
+ * these parts describe the same setting. */
 static const char left_out[] =
     "\\<(run|iteration|iter|repeat|repetition|rep|trial|round|attempt|pass|loop|test|"
     "sample|job|no\\.|i=)[ .:=#_-]*[0-9]+( *(/|of) *[0-9]+)?"
@@ -153,7 +154,8 @@ static void append_words(char out[HEADING_SIZE], const char *text, size_t len)
     out[n] = '\0';
 }
 
-/* Copy the text without the parts that match left_out. */
+/* Copy the text without the parts that match left_out. Headings with the same result
+ * describe the same setting. */
 static void key_of(const char *text, char out[HEADING_SIZE])
 {
     regex_t pattern;

@@ -21,8 +21,8 @@ void heading_line(struct heading *heading, const char *line);
 
 /* Return the settings if there are any, else the title, else the last line, or "" if
  * there is none. A text that contains only a repeat's number or a time is ignored.
- * *is_weak is true if the text may be unrelated output. `key` gets the text without times
- * and numbers of repeats. */
+ * *is_weak is set to true if the text may be unrelated output. `key` gets the text
+ * without times and repeat numbers. */
 const char *heading_text(const struct heading *heading, char key[HEADING_SIZE],
                          bool *is_weak);
 

@@ -15,19 +15,19 @@
 #include "common/spec/collective.h"
 #include "server/import/import_build.h"
 
-/* nccl-tests prints bandwidths with two decimals. From this value on, the ratio of two
- * bandwidths is precise enough. */
+/* nccl-tests prints bandwidths with two decimals. The ratio of two bandwidths is precise
+ * enough if both are at least this large. */
 #define RATIO_FROM_GBS 1.0
 #define RATIO_TOLERANCE 0.02
 #define ROUNDING_GBS 0.006
-/* Minimum length in bytes of a row that a line of NCCL's log interrupts */
+/* Minimum length in bytes of a row that output of NCCL's log interrupts */
 #define ROW_LENGTH_MIN 8
 /* Relative rounding error of times, which may be printed with only three digits */
 #define ROUNDING 0.005
 
 /* Return the length of a prefix from srun -l ("0: ") or mpirun --tag-output
- * ("[1,0]<stdout>:"). The readers skip other prefixes; headings must not contain these
- * two either. */
+ * ("[1,0]<stdout>:"). The readers skip any prefix, but headings are stored as text and
+ * must not contain these two. */
 static size_t label_length(const char *text, size_t len)
 {
     size_t i = 0, from;
@@ -67,8 +67,8 @@ struct readers {
     struct osu_text osu;
 };
 
-/* Pass a line to the readers, NUL-terminated. If NCCL's log interrupts the line, pass
- * only the part before. Lines that consist only of NCCL's log are skipped. */
+/* Pass a NUL-terminated line to the readers. If output of NCCL's log interrupts the line,
+ * pass only the part before it. Skip lines that consist only of NCCL's log. */
 static int take_line(struct readers *readers, struct import_line *line, const char *text,
                      size_t len, struct error *err)
 {
@@ -105,8 +105,8 @@ static int take_line(struct readers *readers, struct import_line *line, const ch
     return nccl_text_line(&readers->nccl, line, nccl != NULL, err);
 }
 
-/* Progress meters overwrite their line, so every carriage return starts a new line,
- * except one at the end. */
+/* Progress meters overwrite their line with carriage returns. Therefore each carriage
+ * return starts a new line, except one at the end. */
 static int take_parts(struct readers *readers, struct import_line *line, const char *text,
                       const char *stop, struct error *err)
 {
@@ -148,7 +148,7 @@ static void table_release(struct import_table *table)
     free(table->rows);
 }
 
-/* Drop tables of calls that failed before their first row. */
+/* Drop the tables of benchmark calls that failed before their first row. */
 static void drop_empty(struct import *import)
 {
     size_t n = 0;
@@ -164,7 +164,7 @@ static void drop_empty(struct import *import)
     import->n_tables = n;
 }
 
-/* Write the numbers of unread lines, as in "3, 5 and 12 more". */
+/* Write the line numbers of unread lines, as in "3, 5 and 12 more". */
 static void list_lines(const struct import *import, char *out, size_t size)
 {
     size_t n = 0, i = 0;
@@ -206,8 +206,8 @@ static int say_nothing_read(const struct import *import, struct error *err)
         "lines of NCCL's log (HOST:PID:THREAD [GPU] NCCL INFO ...)");
 }
 
-/* True if the whole text is a JSON object. False for JSON lines, of which only the first
- * is an object. */
+/* True if the whole text is one JSON object. False for JSON Lines, where only the first
+ * line would be parsed. */
 static bool is_json(const char *text, size_t len)
 {
     const char *newline = len > 0 && text[0] == '{' ? memchr(text, '\n', len) : NULL;
@@ -280,8 +280,8 @@ static bool is_near(double value, double printed)
     return fabs(value - printed) <= ROUNDING_GBS + ROUNDING * printed;
 }
 
-/* Compute bandwidths from size and time. nccl-tests prints two decimals, which are zeros
- * for 8 bytes. */
+/* Compute bandwidths from size and time, because nccl-tests prints only two decimals: for
+ * 8 bytes both are zero. */
 static void sharpen(const struct import_table *table, struct import_row *row)
 {
     enum collective_kind kind = (enum collective_kind)table->collective;
@@ -357,8 +357,8 @@ static int check_ratio(const struct import_table *table, struct error *err)
         ratio, collective_name(kind), ranks, collective_bus_factor(kind, ranks));
 }
 
-/* True if a row repeats the size and settings of the row before, because two worlds print
- * at the same time. The two placements of one line are two rows. */
+/* True if a row repeats the size and settings of the previous row, because two worlds
+ * print at the same time. The two placements in one line count as two rows. */
 static bool has_doubled_rows(const struct import_table *table)
 {
     for (size_t i = 2; i < table->n_rows; i++)
@@ -375,10 +375,10 @@ static bool has_doubled_rows(const struct import_table *table)
     "The benchmark was built without MPI. Build nccl-tests with MPI=1, start it with "   \
     "that MPI's mpirun or with srun --mpi, and import the new output"
 
-/* Each world lists one rank 0. A failed call that was repeated printed no rows the first
- * time. Worlds that print at the same time repeat every row and every closing line. If
- * the first lines of one world's output are between another's rows, the table is in
- * pieces. */
+/* Refuse a file in which the output of several worlds is mixed. Each world lists one rank
+ * 0. A failed call that was repeated printed no rows the first time. Worlds that print at
+ * the same time repeat every row and every closing line. If one world's first lines are
+ * between another's rows, the table is in pieces. */
 static int check_worlds(const struct import *import, struct error *err)
 {
     const struct import_table *named = NULL;
@@ -464,8 +464,8 @@ static bool same_nodes(const struct import_table *a, const struct import_table *
     return true;
 }
 
-/* True if each table is a world on its own nodes, and the worlds' ranks add up to the
- * number that the user gave. */
+/* True if each table belongs to a world on separate nodes, and the worlds' ranks add up
+ * to the number that the user gave. */
 static bool are_worlds(const struct import *import, int ranks)
 {
     const struct import_table *first = &import->tables[0];
@@ -500,8 +500,8 @@ int import_settle(struct import *import, const struct import_hints *hints,
     return 0;
 }
 
-/* A weak heading may be unrelated output, so it does not distinguish a table from one
- * without a heading. */
+/* A weak heading may be unrelated output. A table with a weak heading is therefore not
+ * distinguished from a table without a heading. */
 static bool has_other_heading(const struct import_table *a, const struct import_table *b)
 {
     if ((a->is_weak && !*b->heading) || (b->is_weak && !*a->heading))

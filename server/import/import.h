@@ -27,17 +27,17 @@
 
 enum import_format { IMPORT_NCCL_TESTS, IMPORT_NCCL_TESTS_JSON, IMPORT_OSU };
 
-/* One placement of a line of nccl-tests, or a line of OSU. */
+/* One placement (in place or out of place) in a line of nccl-tests, or a line of OSU. */
 struct import_row {
     uint64_t size, count; /* bytes; elements per call, as ringbench counts them */
     int dtype;            /* enum dtype */
     int redop, root;      /* -1: none */
-    int cycle;            /* number of earlier rows of the same series and size */
+    int cycle;            /* number of earlier rows with the same series and size */
     bool in_place;
     double time_us, algbw_gbs, busbw_gbs;
     /* Shortest and longest time of any rank; 0: unknown */
     double time_min_us, time_max_us;
-    int64_t wrong; /* elements; -1: unknown */
+    int64_t wrong; /* number of wrong elements; -1: unknown */
     long iters;    /* -1: unknown */
 };
 
@@ -48,7 +48,7 @@ struct import_node {
     int ranks;
 };
 
-/* Settings in nccl-tests' output, in the order of its text. */
+/* Settings in nccl-tests' output, in the order of their appearance in the text. */
 enum {
     IMPORT_WARMUP,
     IMPORT_ITERS,
@@ -63,7 +63,7 @@ struct import_setting {
     const char *name;   /* name in nccl-tests' JSON */
     const char *parent; /* the run spec's object that contains the field, or NULL */
     const char *field;
-    long least; /* smaller numbers are not copied to the run spec */
+    long least; /* minimum; smaller numbers are not copied to the run spec */
 };
 extern const struct import_setting import_settings[IMPORT_SETTINGS];
 
@@ -75,20 +75,20 @@ struct import_table {
     char version[IMPORT_VERSION_SIZE], library[IMPORT_VERSION_SIZE];
     char device[IMPORT_NAME_SIZE];      /* device of the first rank, or "" */
     char heading[IMPORT_NAME_SIZE];     /* text that describes the table, or "" */
-    char heading_key[IMPORT_NAME_SIZE]; /* equal for repeats of one setting */
+    char heading_key[IMPORT_NAME_SIZE]; /* equal for repeats with the same settings */
     bool is_weak;                       /* the heading may be unrelated output */
-    char failure[IMPORT_NAME_SIZE * 2]; /* error line of a failed process, or "" */
-    /* Ordered by first rank; incomplete if the file's list is truncated. */
+    char failure[IMPORT_NAME_SIZE * 2]; /* error message of a failed process, or "" */
+    /* Sorted by first rank; incomplete if the file's list is truncated. */
     struct import_node *nodes;
     size_t n_nodes, nodes_capacity;
     int ranks;      /* 0: unknown */
-    int ranks_from; /* highest rank in a list, plus 1: a lower bound of `ranks` */
-    int worlds;     /* occurrences of rank 0 */
-    int listed;     /* ranks in all lists together */
+    int ranks_from; /* highest listed rank plus 1, a lower bound of `ranks` */
+    int worlds;     /* number of times that rank 0 is listed */
+    int listed;     /* total number of ranks in all lists */
     int ends; /* number of closing lines; several worlds may print at the same time */
-    char worlds_on[2 * IMPORT_NAME_SIZE]; /* names of nodes with a rank 0 */
+    char worlds_on[2 * IMPORT_NAME_SIZE]; /* names of the nodes that list a rank 0 */
     int groups;                     /* number of groups that measured at the same time */
-    long settings[IMPORT_SETTINGS]; /* by import_settings */
+    long settings[IMPORT_SETTINGS]; /* one value for each entry of import_settings */
     struct import_row *rows;
     size_t n_rows, rows_capacity;
     size_t n_unread; /* lines of the table that could not be read */
@@ -97,7 +97,7 @@ struct import_table {
     bool has_ended;     /* the closing lines were read, or the format prints none */
     long out_of_bounds; /* number of wrong elements in the closing line */
     uint64_t wrong_at;  /* first size with wrong data, in bytes */
-    bool is_below;      /* the bandwidth is below the requested minimum */
+    bool is_below;      /* the bandwidth is below the minimum that the user requested */
     bool is_rccl;       /* printed by rccl-tests */
 };
 
@@ -116,19 +116,19 @@ struct import {
 int import_read(const char *text, size_t len, struct import *out, struct error *err);
 void import_release(struct import *import);
 
-/* Facts from the user that the file may lack. */
+/* Information from the user that the file may lack. */
 struct import_hints {
     int collective; /* -1: not given */
     int ranks;      /* 0: not given */
 };
 
-/* Complete the tables, convert OSU's sizes and bandwidths to ringbench's definitions, and
- * check bus bandwidths against collective and ranks. -1 with *err if a fact is missing or
- * contradictory. */
+/* Complete the tables, and convert OSU's sizes and bandwidths to ringbench's definitions.
+ * Check that bus bandwidths match the collective and the number of ranks. Returns -1 with
+ * *err if information is missing or contradictory. */
 int import_settle(struct import *import, const struct import_hints *hints,
                   struct error *err);
 
-/* True if two tables have the same settings: they are repeats. */
+/* True if two tables have the same settings and are therefore repeats. */
 bool import_alike(const struct import_table *a, const struct import_table *b);
 
 /* "nccl-tests", "rccl-tests" or "osu". The text is static. */

@@ -57,8 +57,8 @@ static bool same_series(const struct import_row *a, const struct import_row *b)
            a->in_place == b->in_place;
 }
 
-/* Return the number of earlier rows of this series with this size. Sizes rise within a
- * sweep, so the series' last row usually gives the number. */
+/* Return the number of earlier rows with this series and size. Sizes rise within a sweep,
+ * so the last row of the series usually determines the number. */
 static int cycle_of(const struct import_table *table, const struct import_row *row)
 {
     bool is_last = true;
@@ -93,8 +93,9 @@ int import_add_row(struct import *import, const struct import_row *row, struct e
     return 0;
 }
 
-/* Find the last node with this host name. If that node's first rank uses the same device
- * as this rank, the rank is on another host of the same name: return NULL. */
+/* Find the last node with this host name. Return NULL if that node's first rank uses the
+ * same device as this rank, because the rank is then on another host with the same name.
+ */
 static struct import_node *node_of(struct import_table *table, const char *host,
                                    const char *bus, size_t *n_alike)
 {

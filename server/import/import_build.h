@@ -19,8 +19,8 @@ struct import_line {
     size_t n_words;
 };
 
-/* Append a table whose facts are all unknown. Returns NULL with err if there are too many
- * tables. */
+/* Append a table in which every value is unknown. Returns NULL with err if there are too
+ * many tables. */
 struct import_table *import_add_table(struct import *import, enum import_format format,
                                       struct error *err);
 
@@ -29,9 +29,9 @@ int import_add_row(struct import *import, const struct import_row *row,
                    struct error *err);
 
 /* Add `ranks` ranks on a node to the last table. The node's name is cleaned and
- * truncated. bus: PCI bus id of the device, or "" if unknown. Two ranks never share a
- * device: a rank that repeats its host's first device is on another host of the same
- * name. -1 with err if there are too many ranks or nodes. */
+ * truncated. bus: PCI bus id of the device, or "" if unknown. Ranks never share a device.
+ * A rank with the same device as its host's first rank is therefore on another host with
+ * the same name. Returns -1 with err if there are too many ranks or nodes. */
 int import_add_rank(struct import *import, const char *node, const char *bus, int ranks,
                     struct error *err);
 
@@ -51,8 +51,8 @@ char *import_count_in(char *word, uint64_t *value);
 /* Set the device of the last table's ranks, if it is not set yet. */
 void import_set_device(struct import *import, const char *device);
 
-/* Record an unreadable row of the last table, or another unreadable line, by line number
- * or JSON pointer. */
+/* Record an unreadable row of the last table, or another unreadable line, with its line
+ * number or JSON pointer. */
 void import_note_row(struct import *import, long line, const char *detail);
 void import_note_pointer(struct import *import, const char *pointer, const char *detail);
 void import_note_line(struct import *import, long line, const char *detail);
@@ -76,14 +76,14 @@ int import_program(const char *path);
 struct nccl_text {
     struct import *import;
     size_t half;   /* columns per placement */
-    size_t behind; /* number of words after the last placement */
+    size_t behind; /* number of words after the last placement in a row */
     bool is_delta; /* the last column is a difference, not a count of wrong elements */
     bool has_cpu_time; /* rows contain CPU times instead of elapsed times */
     bool is_in_rows; /* the reader is between the columns' names and the closing lines */
     struct heading heading;
 };
 void nccl_text_init(struct nccl_text *reader, struct import *import);
-/* Read a line. is_broken: a line of NCCL's log interrupts this line. */
+/* Read a line. is_broken: output of NCCL's log interrupted the line. */
 int nccl_text_line(struct nccl_text *reader, struct import_line *line, bool is_broken,
                    struct error *err);
 
@@ -91,9 +91,10 @@ struct osu_text {
     struct import *import;
     int dtype;
     bool is_open;  /* the current lines are output of an OSU benchmark */
-    bool is_known; /* ringbench supports the collective, which is the last table's */
+    bool is_known; /* ringbench supports the collective of the current table */
     bool has_full, has_validation;
-    size_t behind; /* words that precede each line, such as a launcher's prefix */
+    /* number of words before the data in each line, such as a launcher's prefix */
+    size_t behind;
 };
 void osu_text_init(struct osu_text *reader, struct import *import);
 int osu_text_line(struct osu_text *reader, struct import_line *line, struct error *err);

@@ -11,7 +11,8 @@
 struct joining {
     size_t *parents; /* union-find over processes; the root is a job's first process */
     bool *has_name;
-    json_t *first; /* index of each communicator's first process, by communicator id */
+    /* index of the first process of each communicator; keys are communicator ids */
+    json_t *first;
 };
 
 static size_t root_of(const struct joining *joining, size_t i)
@@ -35,7 +36,7 @@ static void join(const struct joining *joining, size_t a, size_t b)
         joining->parents[a] = b;
 }
 
-/* about: the log of process i, or another communicator in that log. */
+/* about: the log of process i, or the entry of another communicator in that log. */
 static void take_comm(struct joining *joining, size_t i, const json_t *about)
 {
     const char *id = json_get_str(about, "comm", NULL);
@@ -60,8 +61,8 @@ static void take_log(struct joining *joining, size_t i, const json_t *log)
         take_comm(joining, i, json_array_get(others, k));
 }
 
-/* Join the processes that report no communicator: to the others if these form one job,
- * else to each other. */
+/* Join the processes that report no communicator. If the other processes form one job,
+ * they join that job; otherwise they form a job together. */
 static void join_nameless(const struct joining *joining, size_t n)
 {
     size_t n_jobs = 0, last = n;

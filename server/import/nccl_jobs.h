@@ -6,12 +6,11 @@
 #include <jansson.h>
 #include <stddef.h>
 
-/* Find the jobs of processes. logs: the processes' logs from ncclog_json(), or null. Two
- * processes belong to one job if they share a communicator's id, directly or through
- * other processes. Processes without a communicator belong to the others' job if there is
- * only one. If there are several, they form another job. job_of: room for the job number
- * of each process. Jobs are numbered in the order of the logs. Returns the number of
- * jobs. */
+/* Find the jobs of processes. logs: each process's log from ncclog_json(), or null. Two
+ * processes belong to one job if they share a communicator id, directly or through other
+ * processes. Processes without a communicator belong to the others' job if there is only
+ * one. Otherwise they form a separate job. job_of: room for the job number of each
+ * process. Jobs are numbered in the order of the logs. Returns the number of jobs. */
 size_t nccl_jobs_find(const json_t *logs, size_t *job_of);
 
 #endif

@@ -11,8 +11,9 @@
 
 #define DEPTH_MAX 64
 
-/* Return the end of the last complete element of "results" in a truncated text, or 0 if
- * there is none. Elements are objects in an array in the outermost object. */
+/* Return the offset of the end of the last complete element of "results" in a truncated
+ * text, or 0 if there is none. Elements are objects in an array in the outermost object.
+ */
 static size_t last_element(const char *text, size_t len)
 {
     char open[DEPTH_MAX];
@@ -54,7 +55,7 @@ static json_t *parse(const char *text, size_t len, bool *is_whole, struct error 
     return file;
 }
 
-/* Read a number of a row. nccl-tests writes NaN as a string, which is refused. */
+/* Read a number from a row. nccl-tests writes NaN as a string, which is rejected. */
 static bool figure(const json_t *half, const char *name, double *value)
 {
     *value = json_get_num(half, name, -1.0);

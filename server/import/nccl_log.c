@@ -20,7 +20,7 @@
 #define WHAT "an imported log" /* named in the out-of-memory message */
 #define PORTS_MAX 64
 #define LINE_SIZE 200
-#define JOBS_MAX 64 /* maximum of jobs that get verdicts of their own */
+#define JOBS_MAX 64 /* maximum number of jobs that are judged separately */
 #define COMMS_SHOWN 4
 #define ALL_JOBS SIZE_MAX
 
@@ -101,7 +101,8 @@ static json_t *shared_names(const struct file_logs *file)
     return shared;
 }
 
-/* Name each process's node by its host, with the address if hosts share the name. */
+/* Name each process's node after its host. If several hosts share the name, add the
+ * address. */
 static void name_nodes(struct file_logs *file)
 {
     json_t *shared = shared_names(file);
@@ -127,7 +128,7 @@ static bool is_of(const struct file_logs *file, size_t i, size_t job)
     return job == ALL_JOBS || file->job_of[i] == job;
 }
 
-/* Fold the logs of one job, or of all jobs. */
+/* Combine the logs of one job, or of all jobs, into a result. */
 static json_t *fold(const struct file_logs *file, size_t job, const char *mark)
 {
     const struct ncclog_set *set = file->set;
@@ -203,7 +204,7 @@ static void judge_jobs(const struct file_logs *file, json_t *out)
 }
 
 /* If there are too many nodes or processes to analyze, at least find nodes that use
- * sockets while most use another network. */
+ * sockets while most nodes use another network. */
 static void say_odd_nodes(const struct ncclog_set *set, json_t *out)
 {
     struct finding finding = finding_begin();
@@ -234,7 +235,7 @@ static void say_odd_nodes(const struct ncclog_set *set, json_t *out)
     json_decref(hosts);
 }
 
-/* Insert a verdict at the front that gives the number of processes left out. */
+/* Insert a first verdict that states how many processes were left out. */
 static void say_left_out(const struct ncclog_set *set, json_t *out)
 {
     struct finding finding = finding_begin();
@@ -246,7 +247,7 @@ static void say_left_out(const struct ncclog_set *set, json_t *out)
                           finding_end(&finding, MESSAGE_WAYS_LEFT_OUT, " (imported)"));
 }
 
-/* Return the node of each rank in the largest communicator, by rank as text. */
+/* Return the node of each rank in the largest communicator. Keys are ranks as text. */
 static json_t *nodes_by_rank(const struct file_logs *file, long *n_ranks)
 {
     json_t *nodes = json_object();
@@ -267,7 +268,8 @@ static json_t *nodes_by_rank(const struct file_logs *file, long *n_ranks)
     return nodes;
 }
 
-/* Put PyTorch's verdicts first, because they explain why the job failed. */
+/* Insert PyTorch's verdicts before all others, because they explain why the job failed.
+ */
 static void add_torch(const struct torch_log *torch, const json_t *nodes, long n_ranks,
                       json_t *out)
 {
@@ -288,8 +290,8 @@ static void add_torch(const struct torch_log *torch, const json_t *nodes, long n
     json_object_set_new(out, "verdicts", verdicts);
 }
 
-/* Return the result for a file without lines of NCCL's log, or NULL if PyTorch reported
- * nothing either. */
+/* Return the result for a file that contains no line of NCCL's log. NULL if the file
+ * contains no report from PyTorch either. */
 static json_t *only_torch(const struct torch_log *torch)
 {
     json_t *out =

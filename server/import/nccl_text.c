@@ -28,7 +28,7 @@ static struct import_table *table_of(const struct nccl_text *reader)
     return import->n_tables ? &import->tables[import->n_tables - 1] : NULL;
 }
 
-/* Return the table that a line above the rows belongs to. Start a new table if the last
+/* Return the table to which a line above the rows belongs. Start a new table if the last
  * one has ended or contains rows. */
 static struct import_table *open_table(struct nccl_text *reader, struct error *err)
 {
@@ -181,7 +181,7 @@ static int take_end(struct nccl_text *reader, struct import_line *line, struct e
 static const struct {
     const char *mark;
     int (*take)(struct nccl_text *reader, struct import_line *line, struct error *err);
-    bool is_first; /* the line is above the columns' names */
+    bool is_first; /* the line precedes the column names */
 } headers[] = {
     {"nccl-tests version", take_version, true},
     {"rccl-tests version", take_version, true},
@@ -244,7 +244,7 @@ static const char *read_row(const struct nccl_text *reader,
                                            : words % reader->half;
     const char *fault;
 
-    /* A row is 3 to 5 words, then one or two placements. */
+    /* A row consists of 3 to 5 words, followed by one or two placements. */
     *n = words > what ? (words - what) / reader->half : 0;
     if (line->n_words < reader->behind || what < 3 || what > 5 || *n < 1 || *n > 2)
         return "the line does not match the columns of a row";
@@ -337,8 +337,8 @@ static size_t find_row(struct import_line *line)
     return line->n_words;
 }
 
-/* True for two counts, a word, and figures: possibly a row of a future nccl-tests
- * version. */
+/* True if the line contains two counts, a word, and numbers. It may be a row of a future
+ * nccl-tests version. */
 static bool is_like_row(const struct import_line *line, size_t from)
 {
     double number;

@@ -8,9 +8,9 @@
 #include "common/spec/collective.h"
 #include "server/import/import_build.h"
 
-/* Titles, as in "OSU MPI-CUDA Allreduce Latency Test v7.4", and the data type that
- * versions before 7.0 use but do not print. Ringbench does not support collectives with
- * other titles. */
+/* Titles, as in "OSU MPI-CUDA Allreduce Latency Test v7.4", and their data types, which
+ * versions before 7.0 do not print. Ringbench does not support collectives with other
+ * titles. */
 static const struct {
     const char *title;
     enum collective_kind collective;
@@ -146,8 +146,8 @@ static size_t find_title(const struct import_line *line)
     return line->n_words;
 }
 
-/* Drop as many words as precede the title, and a prefix that is attached to the first
- * word. */
+/* Drop as many words as precede the title, and also a prefix that is attached to the
+ * first word. */
 static void drop_prefix(const struct osu_text *reader, struct import_line *line)
 {
     uint64_t value;
@@ -164,7 +164,8 @@ static void drop_prefix(const struct osu_text *reader, struct import_line *line)
         line->words[0] = first + strlen(first) - 1;
 }
 
-/* True for a size with a suffix, then figures, as in "6-4  10.00  9.00". */
+/* True for a size with an attached suffix, followed by numbers, as in "6-4  10.00  9.00".
+ */
 static bool is_like_row(const struct import_line *line)
 {
     size_t len = line->n_words ? strlen(line->words[0]) : 0;

@@ -19,25 +19,27 @@
 #define OP_SIZE 32
 #define RANKS_MAX 65536
 #define ERRORS_MAX 64
-/* Maximum number of lines between an announced error and its text */
+/* Maximum number of lines from the one that announces an NCCL error to "Last error:" */
 #define ERROR_WITHIN 6
 #define LISTED_MAX 16
-#define RANKS_SIZE 160  /* size in bytes of a text that lists ranks */
-#define TIMEOUTS_TOLD 6 /* maximum number of operations in a sentence about timeouts */
+#define RANKS_SIZE 160 /* size in bytes of a text that lists ranks */
+/* maximum number of operations that a sentence about timeouts lists */
+#define TIMEOUTS_TOLD 6
 #define MARK " (imported)"
 #define WHAT "PyTorch's log" /* named in the out-of-memory message */
 
 /* The last reported state of a rank in a group. -1: unknown. */
 struct torch_rank {
     char group[GROUP_SIZE];
-    long rank; /* rank in the job if the line contains that number, else in the group */
+    long rank; /* rank in the job if the line contains it, otherwise rank in the group */
     long work, enqueued, completed;
     char op[OP_SIZE]; /* the collective that timed out, or "" if unknown */
 };
 
 struct torch_error {
     char text[TORCH_TEXT_SIZE]; /* error text without pointers and ports */
-    long first, n; /* first rank that reported the error; number of such ranks */
+    /* first rank that reported the error; number of ranks that reported it */
+    long first, n;
 };
 
 void torch_log_init(struct torch_log *log)
@@ -140,7 +142,7 @@ static void take_state(struct torch_log *log, const char *text, long rank)
     if (one->work < 0)
         one->work = number_of(text, work_labels);
     timeout = rank_at(log, "", rank);
-    /* The call for `timeout` may have moved the array. */
+    /* The rank_at() call for `timeout` may have moved the array. */
     one = rank_at(log, group, rank);
     if (timeout && timeout != one && timeout->work == one->work)
         memcpy(one->op, timeout->op, OP_SIZE);
@@ -245,7 +247,8 @@ struct group {
     const char *name;
     const json_t *nodes;
     long n_ranks; /* number of ranks in the job; 0: unknown */
-    /* Ranks reported only timeouts. PyTorch before 2.3 does not report enqueued work. */
+    /* True if the ranks reported only timeouts. PyTorch before 2.3 does not report
+     * enqueued work. */
     bool has_timeouts_only;
     /* Sequence number of the latest operation that a rank waits for; -1: none */
     long work;
@@ -288,7 +291,7 @@ static void list_ranks(long *ranks, size_t n, char *out, size_t size)
     }
 }
 
-/* Return the name of the rank's node, or NULL if NCCL's log does not contain the rank. */
+/* Return the name of the rank's node, or NULL if NCCL's log does not list the rank. */
 static json_t *node_of(const struct group *group, long rank)
 {
     char key[24];
@@ -308,7 +311,7 @@ static struct finding begin(const char *about, const char *line)
     return finding;
 }
 
-/* Store the ranks that the finding names, and their nodes. */
+/* Store the ranks that the finding names, and the nodes of these ranks. */
 static void put_ranks(struct finding *finding, const struct group *group, long *ranks,
                       size_t n)
 {
@@ -320,8 +323,8 @@ static void put_ranks(struct finding *finding, const struct group *group, long *
         finding_name(finding, json_string_value(node_of(group, ranks[i])));
 }
 
-/* Find ranks that are in NCCL's log but reported nothing. A rank without lines in NCCL's
- * log may have written to another file. */
+/* Find ranks that are in NCCL's log but reported nothing through PyTorch. A rank that is
+ * not in NCCL's log may have written to another file. */
 static size_t find_silent(const struct group *group, long *out, size_t max)
 {
     bool *has = memory_zeroed((size_t)group->n_ranks + 1, sizeof(*has), WHAT);
@@ -485,8 +488,8 @@ static void judge_groups(const struct torch_log *log, const json_t *nodes, long 
         has_state = has_state || log->ranks[i].enqueued >= 0;
     for (size_t i = 0; i < log->n_ranks; i++) {
         const struct torch_rank *one = &log->ranks[i];
-        /* Only the members of the default group are known, so ranks that reported nothing
-         * can be found only there. */
+        /* The members of other groups than the default group are unknown. Ranks that
+         * reported nothing can therefore be found only in the default group. */
         bool is_all = !*one->group || strstr(one->group, "default_pg") ||
                       strcmp(one->group, "0") == 0;
         struct group group = {.log = log,

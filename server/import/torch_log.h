@@ -22,7 +22,7 @@ struct torch_log {
     struct torch_error *errors;
     size_t n_errors, errors_capacity;
     long rank;    /* rank that reported the error being read; -1: unknown */
-    int to_error; /* number of following lines in which the error may appear */
+    int to_error; /* number of further lines in which "Last error:" may appear */
     int is_next;  /* true if the next line is the error */
 };
 
@@ -32,8 +32,8 @@ void torch_log_release(struct torch_log *log);
 /* Read a line without its newline; any bytes are allowed. */
 void torch_log_line(struct torch_log *log, const char *line, size_t len);
 
-/* Append the verdicts, of kind `transport`; the cause comes first. nodes: the names of
- * the known ranks' nodes; keys are ranks as text. n_ranks: number of ranks in the job; 0:
+/* Append the verdicts, of kind `transport`; the cause comes first. nodes: the node names
+ * of the known ranks; keys are ranks as text. n_ranks: number of ranks in the job; 0:
  * unknown. */
 void torch_log_verdicts(const struct torch_log *log, const json_t *nodes, long n_ranks,
                         json_t *verdicts);

@@ -17,8 +17,9 @@
 #include "common/base/utf8.h"
 
 #define ANSWER_MAX 4096
-#define PIPE_BYTES (1 << 20) /* output read from a command per tick */
-#define DEATH_MS 5000        /* time for a killed command to end */
+/* maximum number of bytes read from a command's output per tick */
+#define PIPE_BYTES (1 << 20)
+#define DEATH_MS 5000 /* time that a killed command has to exit */
 
 struct output {
     int fd;
@@ -32,7 +33,7 @@ struct engine_call {
     int64_t limit_ms;          /* time limit */
     pid_t pid;                 /* leader of its own session */
     struct output out, errors;
-    /* deadline of the command; after it was killed, deadline of its exit */
+    /* deadline of the command; once it was killed, deadline of its exit */
     int64_t until_ms;
     engine_answered *done; /* NULL: answered or cancelled */
     void *arg;
@@ -51,7 +52,7 @@ static void call_free(struct engine_calls *calls, struct engine_call *call)
 
 /* ---- Starting ---- */
 
-/* Find a program by the PATH of the command's environment, not the server's. */
+/* Find a program through the PATH of the command's environment, not the server's. */
 static void find_program(const char *name, char *const *env, char out[PATH_MAX])
 {
     const char *path = "/usr/bin:/bin";
@@ -141,7 +142,7 @@ struct engine_call *engine_call_start(struct engine_calls *calls,
     return call;
 }
 
-/* ---- Its end ---- */
+/* ---- Ending ---- */
 
 /* Read the available output and drop everything beyond the answer's size. A command
  * blocks when its output fills the pipe. */
@@ -175,7 +176,7 @@ const char *engine_text_clean(char *text, size_t len, bool has_lines)
 }
 
 /* Read the rest of the output. The pipe may still be open, because a descendant of the
- * command may hold it. */
+ * command may have inherited it. */
 static const char *take_text(struct output *output, bool has_lines)
 {
     drain(output);
@@ -201,7 +202,7 @@ static void on_end(struct engine_call *call, int status)
 {
     char why[100] = "";
 
-    /* with status 0 the command ended before it was killed */
+    /* A command with status 0 ended before it was killed, so it is not late. */
     call->is_late = call->is_late && status != 0;
     if (call->is_late)
         snprintf(why, sizeof(why), "took too long and was killed");
@@ -212,8 +213,8 @@ static void on_end(struct engine_call *call, int status)
     answer(call, why);
 }
 
-/* Answer without waiting for the process: a process that is blocked in the kernel does
- * not die at once. It stays in the list. */
+/* Answer without waiting for the process to exit: a process that is blocked in the kernel
+ * does not die at once. It stays in the list. */
 static void on_late(struct engine_call *call, int64_t now_ms)
 {
     if (call->is_late) {

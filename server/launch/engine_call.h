@@ -12,26 +12,28 @@
 #include "server/launch/launcher.h"
 
 /* Maximum number of concurrent commands per launcher. If the engine hangs, each command
- * occupies a process and two descriptors of the server for command_s. */
+ * occupies a process and two file descriptors of the server for command_s. */
 #define ENGINE_CALLS_MAX 16
 
 /* A command's answer. Its texts are the first 4 KiB of the output, as UTF-8 without white
  * space at the ends. */
 struct engine_answer {
-    bool has_failed; /* the command failed by its status, a signal or the time limit */
+    /* the command ended with an error status or a signal, or exceeded the time limit */
+    bool has_failed;
     /* the command exceeded the time limit, but may have taken effect */
     bool is_late;
-    const char *why;           /* the reason of the failure */
-    const char *text;          /* standard output, several lines */
-    const char *complaint;     /* standard error as one line */
-    struct launcher *launcher; /* borrowed; may be removed from the list. NULL: a hook */
+    const char *why;       /* why the command failed */
+    const char *text;      /* standard output, several lines */
+    const char *complaint; /* standard error as one line */
+    /* borrowed; may no longer be in the list. NULL: the command is a hook */
+    struct launcher *launcher;
 };
 
 typedef void engine_answered(void *arg, const struct engine_answer *answer);
 
 struct engine_call;
 
-/* Commands whose process exists, answered or not. */
+/* Commands whose process still exists, whether they were answered or not. */
 TAILQ_HEAD(engine_calls, engine_call);
 
 /* Return the number of commands of the launcher with that name. */

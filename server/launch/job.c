@@ -16,7 +16,7 @@
 #include "server/launch/job_files.h"
 #include "server/store/store.h"
 
-/* interval of queries while a caller waits for the state */
+/* interval of status queries while a caller waits for the state */
 #define AWAITED_EVERY_MS 500
 #define MAY_COME_MS 2000    /* time for which a failed start may still create the job */
 #define STOP_AGAIN_MS 60000 /* time after which an ineffective stop is repeated */
@@ -34,9 +34,9 @@ struct launcher *job_launcher(const struct job *job)
     return launcher_list_find(&job->jobs->launchers, job->launcher);
 }
 
-/* Join the job's reason and the trouble with its engine. With trouble, the reason is
- * omitted unless the job is stopping: it is the engine's last message, which may be
- * old. */
+/* Combine the job's reason and the trouble with its engine. The reason is the engine's
+ * last message, which may be old. If there is trouble, it is therefore omitted unless the
+ * job is stopping. */
 static void put_reason(const struct job *job, char *out)
 {
     const char *reason = job->trouble[0] && job->state != JOB_STOPPING ? "" : job->reason;
@@ -131,8 +131,8 @@ json_t *job_json(const struct job *job)
         "follow_up_until", time_json(held_ms > 0 ? clock_wall_ms() + held_ms : 0));
 }
 
-/* Return a write that stores the job's document, with members that only the server
- * needs. */
+/* Return a write operation that stores the job's document, including members that only
+ * the server needs. */
 static struct store_write *job_row(const struct job *job)
 {
     json_t *doc = job_json(job);
@@ -238,7 +238,7 @@ static void enter(struct job *job, enum job_state state, const char *reason)
         tell(job, is_failure);
 }
 
-/* Record that the job's state cannot be queried at the moment. */
+/* Record that the job's state currently cannot be queried. */
 static void be_unknown(struct job *job, const char *trouble)
 {
     if (set_words(job->trouble, trouble))
@@ -281,7 +281,8 @@ static const struct job *find_owner(const struct job *job, const char *id, size_
     return NULL;
 }
 
-/* Set the engine's id of the job; -1 with the reason if it is invalid or taken. */
+/* Set the job's engine id. Returns -1 with the reason if the id is invalid or belongs to
+ * another job. */
 static int name_it(struct job *job, const char *id, size_t len, char why[JOB_WORDS_MAX])
 {
     const struct job *owner = find_owner(job, id, len);
@@ -305,7 +306,8 @@ static int name_it(struct job *job, const char *id, size_t len, char why[JOB_WOR
 }
 
 /* Handle a start that returned no id. The engine may have created the job, or may do so
- * soon. Search for it by name, for as long again as the start took. */
+ * soon. Search for it by name. The search lasts as long as the start took, but at least
+ * MAY_COME_MS. */
 static void be_unnamed(struct job *job, const struct launcher *launcher, const char *why,
                        bool may_come)
 {
@@ -377,7 +379,7 @@ static void on_status(struct job *job, const struct engine_answer *answer)
     enter(job, (enum job_state)state, is_stopping ? job->reason : why);
 }
 
-/* True if a later line begins with another id than the first line. */
+/* True if a later line begins with a different id than the first line. */
 static bool has_others(const char *text, size_t len)
 {
     for (const char *at = text; *at; at += strspn(at, "\n")) {
@@ -388,12 +390,13 @@ static bool has_others(const char *text, size_t len)
     return false;
 }
 
-/* Handle the answer to a search by name. If several jobs have the name, adopt none of
- * them and stop none. */
+/* Handle the answer to a search by name. If several jobs have the name, neither adopt nor
+ * stop any of them. */
 static void on_found(struct job *job, const struct engine_answer *answer)
 {
     size_t len = strcspn(answer->text, " \t\n");
-    bool may_come = job->begun_at < job->may_come_until_at; /* when the search began */
+    /* true if this search began while a failed start might still create the job */
+    bool may_come = job->begun_at < job->may_come_until_at;
     char why[JOB_WORDS_MAX];
 
     if (answer->has_failed) {
@@ -443,7 +446,7 @@ static void on_answer(void *arg, const struct engine_answer *answer)
 
     job->call = NULL;
     job->due_at = job_now(job);
-    if (!job_is_alive(job)) /* the job was given up */
+    if (!job_is_alive(job)) /* the server gave up the job in the meantime */
         return;
     handlers[job->command](job, answer);
     is_soon = job->command == LAUNCHER_START || (!had_id && job->engine_id[0]) ||
@@ -536,13 +539,13 @@ static void on_stored(void *arg, const struct error *err,
     char why[JOB_WORDS_MAX];
 
     (void)events, (void)n_events;
-    if (!job->jobs) { /* the list was closed meanwhile */
+    if (!job->jobs) { /* the list was closed in the meantime */
         job_free(job);
         return;
     }
     job->phase = JOB_BEGUN;
     if (!job_is_alive(job)) {
-        job_keep(job); /* the job was stopped meanwhile */
+        job_keep(job); /* the job was stopped in the meantime */
     } else if (err) {
         snprintf(why, sizeof(why), "it could not be stored: %.120s", err->text);
         enter(job, JOB_ENDED, why);
@@ -620,7 +623,7 @@ void job_tick(struct job *job)
 
 /* ---- Stopping ---- */
 
-/* Make a stop the next command. A running start or stop command finishes first. */
+/* Make the stop the next command. A running start or stop command finishes first. */
 static void hurry(struct job *job)
 {
     if (job->call && job->command == LAUNCHER_STATUS) {
@@ -648,5 +651,5 @@ void job_stop(struct job *job, const char *reason)
     if (job->state != JOB_STOPPING)
         enter(job, job->phase == JOB_BEGUN ? JOB_STOPPING : JOB_ENDED, reason);
     hurry(job);
-    job_tick(job); /* its launcher may be gone */
+    job_tick(job); /* the job's launcher may have been removed */
 }

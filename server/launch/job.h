@@ -33,7 +33,7 @@
 enum job_phase {
     JOB_QUEUED,  /* another job or command of the launcher must end first */
     JOB_STORING, /* the job is being stored */
-    JOB_BEGUN    /* the start command has run, or may have */
+    JOB_BEGUN    /* the start command has run, or may have run */
 };
 
 struct job {
@@ -41,33 +41,34 @@ struct job {
     UT_hash_handle hh; /* hash handle; the key is the id */
     struct jobs *jobs; /* NULL: closed while the job was being stored */
     char id[ID_RUN_LENGTH + 1];
-    char group[sizeof(JOB_GROUP_PREFIX) + ID_RUN_LENGTH]; /* the prefix and the id */
+    /* JOB_GROUP_PREFIX and the id */
+    char group[sizeof(JOB_GROUP_PREFIX) + ID_RUN_LENGTH];
     char name[sizeof("ringbench-") + ID_RUN_LENGTH]; /* the job's name in the engine */
     char *launcher;
-    char *run;    /* the run that it was started for */
+    char *run;    /* the run for which the job was started */
     json_t *args; /* complete with defaults */
-    /* users who may stop it if its launcher was removed; NULL: every operator */
+    /* users who may stop the job if its launcher was removed; NULL: every operator */
     json_t *who;
     long nodes;
-    /* token of the job's agents; "" if the server has no tokens */
+    /* token of the job's agents; "" if the server requires no tokens */
     char token[JOB_TOKEN_SIZE];
-    char *files;                 /* path of its files without suffix; NULL: none */
-    char output[JOB_OUTPUT_MAX]; /* the end of an ended job's output */
+    char *files;                 /* path of the job's files without suffix; NULL: none */
+    char output[JOB_OUTPUT_MAX]; /* last part of an ended job's output */
     char engine_id[128];         /* "" until known */
     enum job_phase phase;
     enum job_state state;
-    char reason[JOB_WORDS_MAX];  /* the engine's message, or why it is stopped */
+    char reason[JOB_WORDS_MAX];  /* the engine's message, or why the job is stopped */
     char trouble[JOB_WORDS_MAX]; /* why the engine cannot be queried; "" if it can */
     int64_t created_ms, started_ms, ended_ms;
     int64_t started_at;        /* started_ms in the loop's time */
     int64_t begun_at;          /* when the latest command began */
     int64_t may_come_until_at; /* time until which the start may still create the job */
     int64_t stopped_at;        /* when the engine accepted a stop; 0: not yet */
-    /* time until which the job is kept for a follow-up of its run */
+    /* time until which the job is kept for a follow-up run */
     int64_t held_until_at;
     int64_t awaited_until_at; /* time until which a caller waits for the job's state */
     int64_t due_at;           /* when the next command is due */
-    bool is_needed;           /* marked by a run since the last jobs_release */
+    bool is_needed;           /* marked by a run since the last jobs_release() */
     struct engine_call *call;
     enum launcher_command command; /* the current command, or the last one */
 };
@@ -96,7 +97,8 @@ static inline bool job_is_alive(const struct job *job)
     return job->state != JOB_ENDED;
 }
 
-/* True if the job has ended and the store knows it. */
+/* True if the job has ended, its end is stored, and neither a command nor a run still
+ * needs it. */
 static inline bool job_is_over(const struct job *job)
 {
     return !job_is_alive(job) && job->phase != JOB_STORING && !job->call &&
@@ -109,8 +111,8 @@ static inline bool job_is_over(const struct job *job)
 struct job *job_create(struct jobs *jobs, const char *id, const char *launcher,
                        const char *run, json_t *args);
 
-/* Append a stored job. Its start may have been interrupted: if the job has no id, it is
- * searched by name for as long as a command may take. */
+/* Append a stored job. Its start may have been interrupted. If the job has no id, search
+ * for it by name for as long as a command may take. */
 void job_restore(struct jobs *jobs, const json_t *doc);
 
 /* Remove the job from the list. */
@@ -134,21 +136,22 @@ json_t *job_json(const struct job *job);
  * limit, and start the job when the launcher can run another one. */
 void job_tick(struct job *job);
 
-/* Query if a command is due, return the next command, and run it. */
+/* job_is_due() checks whether a command is due. The other functions return the next
+ * command and run it. */
 bool job_is_due(const struct job *job);
 enum launcher_command job_next_command(const struct job *job);
 void job_call(struct job *job, enum launcher_command command);
 
-/* True if the launcher may run another command. Each start that is being stored counts as
- * one. */
+/* True if the launcher may run another command. Each job that is being stored before its
+ * start counts as one command. */
 bool job_has_turn(const struct job *job);
 
-/* Set the job to running, whatever the engine reported last: all its nodes have
- * registered. */
+/* Set the job to running, because all its nodes have registered. The state that the
+ * engine last reported does not matter. */
 void job_run(struct job *job);
 
-/* Stop the job. A second call repeats the stop at once, or gives the job up if the engine
- * cannot be reached. */
+/* Stop the job. A second call repeats the stop command at once. If the engine cannot be
+ * reached, the second call gives the job up. */
 void job_stop(struct job *job, const char *reason);
 
 #endif

@@ -16,7 +16,8 @@
 
 enum job_file { TOKEN_FILE, CA_FILE, OUTPUT_FILE, JOB_FILES };
 
-/* none: the value if the job lacks the file. Commands do not accept an empty value. */
+/* none: the value if the job does not have the file. Commands do not accept an empty
+ * value. */
 static const struct {
     const char *name, *suffix, *none;
 } files[JOB_FILES] = {
@@ -49,7 +50,7 @@ static int write_file(const char *path, const char *content, struct error *err)
     FILE *file;
     int fd;
 
-    /* a server that was killed before it stored the job may have left the file */
+    /* A server that was killed before it stored the job may have left the file. */
     unlink(path);
     fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     file = fd >= 0 ? fdopen(fd, "w") : NULL;
@@ -116,7 +117,7 @@ void job_files_name(const struct job *job, json_t *values)
     }
 }
 
-/* Read the last JOB_OUTPUT_MAX bytes, beginning with a whole line. */
+/* Read the last JOB_OUTPUT_MAX bytes, starting at the beginning of a line. */
 static void read_output(struct job *job, const char *path)
 {
     FILE *file = foreign_file_open(path);

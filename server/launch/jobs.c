@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* jobs.c - manages the list of jobs requested from engines, the order of their commands,
- * and requests of runs and clients */
+/* jobs.c - manages the jobs requested from engines: the list of jobs, the order of their
+ * commands, and the requests of runs and clients */
 #include "server/launch/jobs.h"
 
 #include <stdio.h>
@@ -15,8 +15,10 @@
 #include "server/store/store.h"
 
 #define TICK_MS 50
-#define FOLLOW_UP_MS 120000 /* time for which a job waits for a follow-up of its run */
-#define AWAITED_MS 2000     /* how long a job's state is awaited after jobs_ask */
+/* Time in milliseconds for which a job waits for a follow-up of its run */
+#define FOLLOW_UP_MS 120000
+/* Time for which a job's state is queried more often after jobs_ask() */
+#define AWAITED_MS 2000
 
 static struct job *find_id(const struct jobs *jobs, const char *id)
 {
@@ -69,7 +71,7 @@ static void on_tick(uv_timer_t *timer)
         uv_timer_stop(timer);
 }
 
-/* Start the timer, which stops when no job is alive. */
+/* Start the timer. It stops when no job is alive. */
 static void run_timer(struct jobs *jobs)
 {
     if (!uv_is_active((uv_handle_t *)&jobs->timer))
@@ -207,7 +209,7 @@ void jobs_check(const struct jobs *jobs, const struct run_spec *spec,
                      jobs_nodes(spec), launcher->most_nodes, launcher->name);
 }
 
-/* Check if user `who` may use the launcher. may: names of allowed users; NULL: every
+/* Check whether user `who` may use the launcher. may: names of allowed users; NULL: every
  * operator. */
 static int allow(const json_t *may, const char *launcher, const char *who,
                  struct error *err)
@@ -329,7 +331,7 @@ void jobs_mark(struct jobs *jobs, const char *group)
         job->is_needed = true;
 }
 
-/* Free the `n` jobs that ended first. The store deletes them when it stores the next
+/* Free the `n` jobs that ended earliest. The store deletes them when it stores the next
  * job. */
 static void forget_oldest(struct jobs *jobs, size_t n)
 {

@@ -33,7 +33,7 @@ struct jobs_config {
 struct jobs *jobs_create(uv_loop_t *loop, const struct jobs_config *config,
                          struct error *err);
 
-/* Set the URL by which agents reach this server (copied). Call before the loop runs. */
+/* Set the URL at which agents reach this server (copied). Call before the loop runs. */
 void jobs_set_server(struct jobs *jobs, const char *url);
 
 /* Set the server's certificate as PEM text (copied), which agents of later jobs trust;
@@ -52,14 +52,14 @@ void jobs_close(struct jobs *jobs);
 void jobs_check(const struct jobs *jobs, const struct run_spec *spec,
                 struct problems *problems);
 
-/* Check whether the user of a token (NULL: no name) may use a launcher (NULL: none). -1
- * with ERROR_DENIED. */
+/* Check whether the user of a token (NULL: no name) may use a launcher (NULL: none).
+ * Returns -1 with ERROR_DENIED if not. */
 int jobs_allow(const struct jobs *jobs, const char *launcher, const char *who,
                struct error *err);
 
-/* Set the group of nodes for the spec of a new run: a new group, or `group`, the
- * preceding run's, if that run's job is still running. group NULL: there is no preceding
- * run. */
+/* Set the node group in the spec of a new run. group: the group of the preceding run, or
+ * NULL if there is none. If that run's job is still running, its group is used; otherwise
+ * a new one. */
 void jobs_assign(struct jobs *jobs, struct run_spec *spec, const char *group);
 
 /* True if the group has a job that has not ended. */
@@ -70,11 +70,11 @@ bool jobs_has(const struct jobs *jobs, const char *group);
 enum job_state jobs_need(struct jobs *jobs, const struct run_spec *spec, const char *run,
                          char *text);
 
-/* Set the group's job to running, even if the engine has not reported it yet: all its
- * nodes have registered. */
+/* Set the group's job to running, because all its nodes have registered. The engine may
+ * not have reported this yet. */
 void jobs_registered(struct jobs *jobs, const char *group);
 
-/* Return the number of nodes with which the run's job is started. */
+/* Return the number of nodes that the run's job requests. */
 long jobs_nodes(const struct run_spec *spec);
 
 /* Keep the job of an ended run for two minutes, because a follow-up would have to use the
@@ -88,8 +88,8 @@ void jobs_mark(struct jobs *jobs, const char *group);
  * follow-up. Forget ended jobs except the latest STORE_JOBS_ENDED_MAX. */
 void jobs_release(struct jobs *jobs);
 
-/* Query the state of the group's job. True while the engine may still report its end.
- * Otherwise *text (JOB_TEXT_MAX bytes) is the sentence of an ended job, or "". */
+/* Query the state of the group's job. Returns true while the engine may still report the
+ * job's end. Otherwise *text (JOB_TEXT_MAX bytes) describes the ended job, or is "". */
 bool jobs_ask(struct jobs *jobs, const char *group, char *text);
 
 /* Return the group that agents with this token may join, borrowed; NULL if the token
@@ -102,9 +102,9 @@ json_t *jobs_launchers_json(const struct jobs *jobs);
 json_t *jobs_json(const struct jobs *jobs);
 json_t *jobs_get(const struct jobs *jobs, const char *id);
 
-/* Stop a job, even if a run needs it. A stopping job is stopped again, and given up if
- * its engine cannot be reached. ERROR_NOT_FOUND; ERROR_CONFLICT: it has ended;
- * ERROR_DENIED: see jobs_allow. */
+/* Stop a job, even if a run needs it. If the job is already stopping, stop it again, or
+ * give it up if its engine cannot be reached. Errors: ERROR_NOT_FOUND; ERROR_CONFLICT:
+ * the job has ended; ERROR_DENIED: see jobs_allow(). */
 int jobs_stop(struct jobs *jobs, const char *id, const char *who, struct error *err);
 
 #endif

@@ -23,7 +23,8 @@ const char *const job_state_names[] = {"starting", "pending", "running",
 
 static const char *const command_names[] = {"start", "status", "stop", "find"};
 
-/* Names in templates besides the launcher's own parameters; `job` is the last. */
+/* Names that templates may contain besides the launcher's parameters. The last must be
+ * `job`. */
 static const char *const given[] = {"nodes",  "group", "server", "token_file", "ca_file",
                                     "output", "name",  "run",    "idle_s",     "job"};
 
@@ -102,7 +103,7 @@ static void check_who(json_t *who, const char *pointer, struct problems *problem
             problems_add(problems, pointer, "must contain only non-empty strings");
 }
 
-/* Fields with the checker NULL are checked together by check_templates. */
+/* check_templates() checks the fields whose checker is NULL together. */
 #define AT(member) .offset = offsetof(struct launcher, member)
 #define TEXT(member) .kind = &spec_text, AT(member), .max = TEXT_MAX
 #define COUNT(member, high) .kind = &spec_integer, AT(member), .min = 1, .max = (high)
@@ -193,8 +194,8 @@ static void check_templates(const struct launcher *launcher, struct problems *pr
     json_decref(names[1]);
 }
 
-/* Parse a file's content (borrowed). Returns a reference, or NULL after adding every
- * error to *problems with its pointer into the file. */
+/* Parse a file's content (borrowed). Returns a reference. On failure returns NULL and
+ * adds every error to *problems with its pointer into the file. */
 static struct launcher *parse(const char *name, json_t *file, const char *config_dir,
                               struct problems *problems)
 {

@@ -31,20 +31,22 @@ enum job_state { JOB_STARTING, JOB_PENDING, JOB_RUNNING, JOB_STOPPING, JOB_ENDED
 struct launcher {
     char *name, *config_dir;
     char *description; /* or NULL */
-    /* URL by which agents reach this server; NULL: the server's own */
+    /* URL at which agents reach this server; NULL: the server's default URL */
     char *server;
-    char *job_dir;      /* a directory shared with nodes; NULL: the server's own */
-    json_t *parameters; /* object, see common/spec/program_schema.h */
-    json_t *env;        /* object of templates, or NULL */
+    /* a directory shared with nodes; NULL: the server's default directory */
+    char *job_dir;
+    json_t *parameters;              /* object, see common/spec/program_schema.h */
+    json_t *env;                     /* object of templates, or NULL */
     json_t *argv[LAUNCHER_COMMANDS]; /* arrays of templates, or NULL */
-    struct safe_regex *job; /* its first group in START's output is the job's id */
-    /* matches STATUS's errors if the job does not exist; or NULL */
+    /* the first group of its match in START's output is the job's id */
+    struct safe_regex *job;
+    /* matches the error output of STATUS if the job does not exist; or NULL */
     struct safe_regex *gone;
-    /* matches STATUS's output if the job waits for something that needs intervention; or
-     * NULL */
+    /* matches STATUS's output if the job cannot continue without intervention; or NULL */
     struct safe_regex *stuck;
-    /* patterns whose first groups in STATUS's output are the state and the reason; NULL:
-     * the first word, the first line */
+    /* The first groups of these patterns in STATUS's output are the state and the reason.
+     * If `word` is NULL, the state is the first word; if `reason` is NULL, the reason is
+     * the first line. */
     struct safe_regex *word, *reason;
     json_t *states;             /* object: words of the engine -> names of job states */
     json_t *who;                /* users who may use the launcher; NULL: all operators */
@@ -57,7 +59,7 @@ struct launcher {
     unsigned refs; /* number of references, by the list and by running commands */
 };
 
-extern const char *const job_state_names[]; /* by enum job_state */
+extern const char *const job_state_names[]; /* indexed by enum job_state */
 
 /* A launcher is freed with its last reference. */
 struct launcher *launcher_ref(struct launcher *launcher);
@@ -79,17 +81,17 @@ void launcher_list_release(struct launcher_list *list);
 /* Return the launcher with that name, borrowed; NULL if there is none. */
 struct launcher *launcher_list_find(const struct launcher_list *list, const char *name);
 
-/* Return the environment of all commands, ending with NULL. The caller frees it by
+/* Return the environment of all commands, ending with NULL. The caller frees it with
  * command_template_free(). NULL with the reason on failure. */
 char **launcher_env(const struct launcher *launcher, json_t *values, struct error *err);
 
 /* True if the text matches the pattern; false if the pattern is NULL. If `at` is not
- * NULL, also return the position and length of the first group. */
+ * NULL, *at and *len are set to the position and length of the first group. */
 bool launcher_finds(const struct safe_regex *pattern, const char *text, const char **at,
                     size_t *len);
 
-/* Parse the engine's answer to STATUS. Returns the state, or -1 for a word that `states`
- * lacks. reason: the engine's message, cut to size. */
+/* Parse the engine's answer to STATUS. Returns the state, or -1 if `states` does not
+ * contain the word. reason: the engine's message, truncated to `size`. */
 int launcher_state(const struct launcher *launcher, const char *text, char *reason,
                    size_t size);
 

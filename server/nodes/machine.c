@@ -10,12 +10,12 @@
 #include "common/base/json_util.h"
 
 #define HARDWARE_MAX 1000
-/* Limit the number of system descriptions, since a run's document is written at each
- * change of state. Beyond this number, kinds of machines differ by hardware and versions
- * only. */
+/* Maximum number of system descriptions. It is limited because a run's document is
+ * written at each change of state. Beyond it, kinds of machines are distinguished by
+ * hardware and versions only. */
 #define SYSTEMS_MAX 32
 
-/* ---- Facts that affect figures and are equal on machines of the same kind ---- */
+/* ---- Properties that affect figures and are equal on machines of the same kind ---- */
 
 #define KIND_MAX 256
 #define KINDS_MAX 16
@@ -112,8 +112,8 @@ static json_t *counts_of(const json_t *list, const struct part *parts, size_t n)
     return counts;
 }
 
-/* Set a description such as "8 x 400 Gb/s infiniband active, mlx5_core 28.39.1002; 2 x
- * ...". */
+/* Set a description of the devices, such as "8 x 400 Gb/s infiniband active, mlx5_core
+ * 28.39.1002; 2 x ...". */
 static void set_devices(json_t *system, const json_t *inventory, const char *name,
                         const struct part *parts, size_t n)
 {
@@ -149,7 +149,7 @@ static void set_redirects(json_t *system, const json_t *inventory)
     json_decref(bridges);
 }
 
-/* ---- Other facts ---- */
+/* ---- Other properties ---- */
 
 /* Copy an object's members as "NAME.MEMBER". */
 static void set_members(json_t *system, const json_t *inventory, const char *name)
@@ -166,8 +166,8 @@ static void set_members(json_t *system, const json_t *inventory, const char *nam
     }
 }
 
-/* Return `system` of a run's `machines` (docs/reference/api.md): a new flat object, empty
- * if the agent reported nothing. */
+/* Return the member `system` of a run's `machines` (docs/reference/api.md): a new flat
+ * object, empty if the agent reported nothing. */
 static json_t *system_json(const json_t *inventory)
 {
     static const char *const settings[] = {"os", "governor", "iommu", "numa_balancing",

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* machine.h - describes the hardware and software of a run's nodes for the run's
- * document: facts that affect figures and can change although the node keeps its name */
+ * document: properties that affect figures and can change although the node keeps its
+ * name */
 #ifndef RINGBENCH_SERVER_NODES_MACHINE_H
 #define RINGBENCH_SERVER_NODES_MACHINE_H
 
 #include "server/nodes/node.h"
 
-/* Return `machines` of docs/reference/api.md: an object for each kind of machine, in the
- * order of its first node, [{"hardware","versions","system","nodes":[names]}]. nccl_lib:
- * the library that the run requests, or NULL. A new array. */
+/* Return the array `machines` (docs/reference/api.md) with one object for each kind of
+ * machine: [{"hardware","versions","system","nodes":[names]}]. The objects are in the
+ * order of their first nodes. nccl_lib: the library that the run requests, or NULL. The
+ * array is new. */
 json_t *machines_json(const struct node *const *nodes, size_t n, const char *nccl_lib);
 
 /* Return one node's {"hardware","versions"}, without names. A new reference. */

@@ -9,7 +9,8 @@
 #include "common/base/json_util.h"
 #include "common/base/memory.h"
 
-#define COMPARED_MAX 64 /* nodes of one run on one machine */
+/* maximum number of a run's nodes on one machine that are compared */
+#define COMPARED_MAX 64
 
 struct place {
     uint64_t key;               /* hash of the node's machine */
@@ -31,7 +32,8 @@ static int compare(const void *a, const void *b)
     return strcmp(left->machine, right->machine);
 }
 
-/* Return the first place with the key, or the place where it would be inserted. */
+/* Return the index of the first place with the key, or the index where it would be
+ * inserted. */
 static size_t find(const struct place *places, size_t n, uint64_t key)
 {
     size_t low = 0, high = n;
@@ -55,7 +57,7 @@ static bool meet(const char *a, const char *b)
 }
 
 /* Count a live node if it is on the machine of one of the places. In a large fleet hardly
- * any node is, so search by hash first. */
+ * any node is, so compare hashes first. */
 static void count(const struct node *node, const struct place *places, size_t n,
                   int *counts)
 {
@@ -67,8 +69,8 @@ static void count(const struct node *node, const struct place *places, size_t n,
 }
 
 /* If more than COMPARED_MAX nodes of a run are on one machine, assume that all of them
- * share CPUs, because comparing them takes quadratic time. Return the number of remaining
- * places, in their order. */
+ * share CPUs, because comparing them takes quadratic time. Returns the number of
+ * remaining places, which keep their order. */
 static size_t drop_crowds(struct place *places, size_t n, int *counts)
 {
     size_t kept = 0;

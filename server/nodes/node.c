@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* node.c - keeps the registered nodes, their commands and the cases that occupy them */
+/* node.c - manages the registered nodes, their commands and the cases that occupy them */
 #include "server/nodes/node.h"
 
 #include <stdio.h>
@@ -85,7 +85,7 @@ struct node *node_find_agent(const struct node_registry *registry, const char *a
     return node && node->state == NODE_ALIVE ? node : NULL;
 }
 
-/* Give the node's agent a new ID. */
+/* Assign a new ID to the node's agent. */
 static void rename_agent(struct node_registry *registry, struct node *node)
 {
     if (*node->agent)

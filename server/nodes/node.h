@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* node.h - keeps the nodes with a registered agent, their queued commands, and the cases
- * that occupy them */
+/* node.h - manages the nodes with a registered agent, their queued commands, and the
+ * cases that occupy them */
 #ifndef RINGBENCH_SERVER_NODES_NODE_H
 #define RINGBENCH_SERVER_NODES_NODE_H
 
@@ -23,9 +23,10 @@
  * before a restart, therefore never matches an agent. */
 #define NODE_AGENT_LENGTH (2 + ID_UUID_LENGTH)
 
-#define NODE_LEAVING_MAX 200 /* bytes of the reason for leaving */
+#define NODE_LEAVING_MAX 200 /* maximum length in bytes of the reason for leaving */
 
-/* Called with an array of commands (stolen), or with NULL if none came in time. */
+/* Called with an array of commands (stolen), or with NULL if no command was queued in
+ * time. */
 typedef void node_commands(void *arg, json_t *commands);
 
 enum node_state { NODE_ALIVE, NODE_LOST, NODE_LEFT };
@@ -45,7 +46,7 @@ struct node {
     char key[DIGEST_TEXT_SIZE]; /* hash of the agent's key */
     /* hash of name, boot ID and key; identifies the agent in the store */
     char identity[DIGEST_TEXT_SIZE];
-    bool was_here; /* the agent was already registered before the server's start */
+    bool was_here; /* the agent registered before the server started */
     enum node_state state;
     char *leaving; /* why the node will leave soon or has left; or NULL */
     /* Values from the registration. */
@@ -56,21 +57,21 @@ struct node {
     char kept[DIGEST_TEXT_SIZE];
     long ranks;
     bool once;
-    /* size of the registration's text, and its approximate size in memory, bytes */
+    /* in bytes: length of the registration's text, and approximate size in memory */
     size_t bytes, cost;
     int64_t registered_ms, last_seen_ms, last_seen_ns;
-    /* Commands that are not acknowledged yet, and the open poll. */
+    /* Commands that the agent has not acknowledged yet, and the agent's open poll. */
     json_t *commands;
     int64_t next_seq;
     node_commands *poll_done;
     void *poll_arg;
     int64_t poll_until_ns;
-    /* Numbers of the latest stored event, and of the latest event applied since the
-     * server's start. */
+    /* Sequence numbers of the latest stored event, and of the latest event applied since
+     * the server's start. */
     int64_t acked, taken;
-    /* batches being stored; while above 0, the node cannot be removed */
+    /* event batches being stored; while any is, the node cannot be removed */
     size_t n_batches;
-    /* reported by the latest poll: the agent's disk has no room for events, so its ranks
+    /* the latest poll reported that the agent's disk has no room for events, so its ranks
      * wait */
     bool is_spool_full;
     bool was_refused; /* a batch was refused, and the refusal was logged */
@@ -124,7 +125,7 @@ void node_remove(struct node_registry *registry, struct node *node);
 
 void node_seen(struct node *node, struct clock_time now);
 
-/* Ignore `ns` nanoseconds of the node's silence. */
+/* Ignore `ns` nanoseconds of the time for which the node has been silent. */
 void node_excuse(struct node *node, int64_t ns);
 
 /* Queue a command (stolen; "seq" is added) and wake the poll. */

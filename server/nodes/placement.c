@@ -20,17 +20,18 @@
 #include "server/nodes/unmatched.h"
 #include "server/plan/plan.h"
 
-/* A node that could serve the run. */
+/* A node that can serve the run. */
 struct candidate {
     struct node *node;
     bool is_free;
-    /* the reservation that is the only obstacle, or NULL */
+    /* the reservation, if it alone prevents the use of the node, or NULL */
     const struct reservation *kept;
     long ranks; /* number of the run's ranks on the node */
 };
 
-/* Return true if the run's selector matches the node; names are not checked. A node from
- * a launcher belongs to one run: the server gave the same group to both. */
+/* Return true if the run's selector matches the node; names are not checked. A node
+ * started by a launcher belongs to one run: the server assigned the same group to both.
+ */
 static bool is_selected(const struct run_spec *spec, const struct node *node)
 {
     if (spec->nodes.group &&
@@ -41,7 +42,8 @@ static bool is_selected(const struct run_spec *spec, const struct node *node)
     return node_has_labels(node, spec->nodes.labels);
 }
 
-/* Return the run's ranks on the node, or 0 after stating the reason. */
+/* Return the number of the run's ranks on the node, or 0 after appending the reason to
+ * *refused. */
 static long ranks_on(const struct run_spec *spec, const struct node *node,
                      const char *backend, struct buf *refused)
 {
@@ -77,7 +79,7 @@ static void set_free(struct candidate *candidate, const struct run_spec *spec,
         is_unused && !candidate->is_free && reservation->run ? reservation : NULL;
 }
 
-/* Return the number of nodes that the run needs at least. */
+/* Return the minimum number of nodes that the run needs. */
 static size_t least_nodes(const struct run_spec *spec)
 {
     if (spec->nodes.names)
@@ -109,8 +111,8 @@ static bool is_of_kind(const struct node *node, enum nodes_kind kind)
 
 #define REFUSALS_MAX 8
 
-/* The reasons for excluding nodes. Initialize the struct with zeros, except for `text`,
- * which needs buf_init() and buf_release(). */
+/* The reasons for excluding nodes. Zero the struct, except for `text`, which needs
+ * buf_init() and buf_release(). */
 struct refusals {
     /* "; NAME: why" for each reason; checks of nodes append to this text */
     struct buf text;
@@ -142,8 +144,8 @@ static bool has_why(const struct refusals *refusals, size_t i, const char *why,
            memcmp(refusals->text.data + at, why, len) == 0;
 }
 
-/* Attribute the text after `before` to this node. If an earlier node has the same reason,
- * remove the text and count the node there. */
+/* Attribute the text after `before` to this node. If an earlier node was excluded for the
+ * same reason, remove the text and count the node there. */
 static void refusals_fold(struct refusals *refusals, const char *node, size_t before)
 {
     struct buf *text = &refusals->text;
@@ -152,7 +154,7 @@ static void refusals_fold(struct refusals *refusals, const char *node, size_t be
     if (text->len <= at)
         return;
     len = text->len - at;
-    text->len = before; /* the last reason in `items` ends here */
+    text->len = before; /* the reason of the last item in `items` ends here */
     for (size_t i = 0; i < refusals->n; i++) {
         if (has_why(refusals, i, text->data + at, len)) {
             refusals->items[i].more++;
@@ -188,13 +190,14 @@ static void refusals_append(const struct refusals *refusals, struct buf *out)
     }
 }
 
-/* Inputs and outputs of choosing the nodes of a run. */
+/* Inputs and outputs of choosing a run's nodes. */
 struct choice {
     const struct run_spec *spec;
     const struct node_registry *registry;
-    const struct reservation *reserved; /* one for each node of the registry, or NULL */
-    struct candidate *out;              /* array with room for every node */
-    struct refusals *refused;           /* the reasons for excluding selected nodes */
+    /* one reservation for each node of the registry, or NULL */
+    const struct reservation *reserved;
+    struct candidate *out;    /* array with room for every node */
+    struct refusals *refused; /* the reasons for excluding selected nodes */
     enum nodes_kind kind;
 };
 
@@ -326,8 +329,9 @@ static bool is_supported(const struct run_spec *spec, const char *backend,
     return is_fine;
 }
 
-/* Return true if the groups of ranks include the root and do not exceed the traffic
- * matrix. If nodes measure in groups, the smallest group counts. */
+/* Return true if the root is a rank of each group and the traffic matrix covers the
+ * largest group of ranks. If nodes measure in groups, the smallest group of nodes is
+ * checked. */
 static bool fits_groups(const struct run_spec *spec, struct placement *placement)
 {
     struct split_groups groups = {0};
@@ -356,7 +360,8 @@ static bool fits_groups(const struct run_spec *spec, struct placement *placement
     return false;
 }
 
-/* Name the runs that occupy the nodes, or the run for which idle nodes are reserved. */
+/* Append the names of the runs that occupy the nodes, or of the run for which idle nodes
+ * are reserved. */
 static void explain_busy(const struct candidate *candidates, size_t n, size_t free_nodes,
                          struct placement *placement)
 {
@@ -439,8 +444,8 @@ static const char *choose_backend(const struct choice *choice)
     return "host";
 }
 
-/* Collect nodes of one kind: simulated nodes if there are enough, else real ones. If
- * there are too few of both, collect the kind with more nodes. */
+/* Collect nodes of one kind: simulated nodes if there are enough, else real nodes. If
+ * there are too few of both kinds, collect the kind with more nodes. */
 static size_t collect_one_kind(struct choice *choice, const char *backend, size_t enough)
 {
     size_t simulated, real;

@@ -12,7 +12,7 @@
 #include "server/nodes/node.h"
 
 enum placement_outcome {
-    PLACEMENT_READY,     /* nodes are chosen */
+    PLACEMENT_READY,     /* the run's nodes are chosen */
     PLACEMENT_BUSY,      /* enough nodes exist, but others use or reserve them */
     PLACEMENT_UNKNOWN,   /* too few suitable nodes are registered */
     PLACEMENT_IMPOSSIBLE /* the chosen nodes cannot do what the run requests */
@@ -24,17 +24,17 @@ struct placement {
     struct node **nodes; /* READY: chosen, in rank order; else: all usable nodes */
     long *ranks;         /* READY: number of ranks on each chosen node */
     size_t n_nodes;
-    size_t least;     /* number of nodes that the run needs at least */
+    size_t least;     /* minimum number of nodes that the run needs */
     char reason[512]; /* not READY: the reason */
 };
 
-/* The reservation of a node for a run that is served earlier. */
+/* The reservation of a node for a run that is ahead in the queue. */
 struct reservation {
     bool is_kept;
-    const char *run;  /* ID of a run that waits for more nodes (borrowed); NULL: the run
-                         has all its nodes */
-    size_t least;     /* number of nodes that the run waits for */
-    int64_t until_ms; /* end of the run's wait, wall clock; 0: no limit */
+    /* ID of a run that waits for more nodes, borrowed; NULL: the run has its nodes */
+    const char *run;
+    size_t least;     /* minimum number of nodes that the waiting run needs */
+    int64_t until_ms; /* wall-clock time when the run's wait ends; 0: no limit */
 };
 
 /* Choose nodes for `spec`. reserved[i] belongs to registry->nodes[i]; NULL: ignore
@@ -46,7 +46,7 @@ void placement_choose(const struct run_spec *spec, const struct node_registry *r
  * placement_choose() gives both specs the same result. */
 bool placement_is_alike(const struct run_spec *a, const struct run_spec *b);
 
-/* Return true if the run's backend is a usual one or is offered by a node, or if a
+/* Return true if the run's backend is nccl, host or sim, or is offered by a node, or if a
  * launcher must first start the nodes. Otherwise add the error to *problems and return
  * false. */
 bool placement_knows_backend(const struct node_registry *registry,

@@ -11,9 +11,9 @@
 json_t *preflight_nodes(const struct node *const *nodes, size_t n,
                         const struct preflight_use *use, bool is_whole);
 
-/* Judge nodes in two steps for /preflight: preflight_snapshot() collects the input, and
- * preflight_of_snapshot() judges it, perhaps on another thread. of: the node whose
- * findings are requested; NULL: all nodes. Each returns a new reference. */
+/* Judge nodes in two steps for /preflight. preflight_snapshot() collects the input, and
+ * preflight_of_snapshot() judges it, possibly on another thread. of: the node whose
+ * findings are requested; NULL: all nodes. Each function returns a new reference. */
 json_t *preflight_snapshot(const struct node *const *nodes, size_t n);
 json_t *preflight_of_snapshot(const json_t *snapshot, const char *of);
 

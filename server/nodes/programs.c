@@ -54,8 +54,8 @@ static void say_problems(const struct node *node, const struct problems *problem
     }
 }
 
-/* Return the number of the node's GPUs, or, without GPUs, its ranks on the host
- * backend. */
+/* Return the number of the node's GPUs. For a node without GPUs, return its number of
+ * ranks on the host backend. */
 static long ranks_offered(const struct node *node)
 {
     long gpus = node_offers(node, "nccl", NULL);
@@ -107,8 +107,8 @@ bool program_args_fit(const struct node_registry *registry, const struct run_spe
 
         if (!program)
             continue;
-        /* Report the errors from the last node only, because the nodes' errors usually
-         * agree. */
+        /* Report only the errors from the last node, because the nodes usually report the
+         * same errors. */
         problems_release(&all);
         problems_init(&all);
         any = true;

@@ -11,8 +11,9 @@
 #include "common/spec/run_spec.h"
 #include "server/nodes/node.h"
 
-/* Return the node's ranks for the run's program, or 0 after appending the reason to *why:
- * the program is not offered, or its arguments or ranks_per_node are invalid. */
+/* Return the number of the node's ranks for the run's program. If the program is not
+ * offered, or its arguments or ranks_per_node are invalid, append the reason to *why and
+ * return 0. */
 long program_ranks(const struct node *node, const struct run_spec *spec, struct buf *why);
 
 /* Return true if a live node accepts the run's arguments, or if no live node offers the

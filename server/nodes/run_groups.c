@@ -40,6 +40,6 @@ size_t run_groups_rows(const struct run_spec *spec, const struct split_groups *g
     struct series_plan plan;
 
     run_groups_plan(spec, groups, &plan);
-    /* The number of figures that a program prints is unknown. */
+    /* The number of figures that a program will print is unknown. */
     return spec->program.name ? 0 : series_rows(&plan);
 }

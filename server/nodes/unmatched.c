@@ -12,7 +12,7 @@
 
 #define VALUES_NAMED_MAX 8
 
-/* Arguments for "%.*s": at most 60 bytes of a text. */
+/* Arguments for "%.*s" that print at most 60 bytes of a text. */
 #define NAMED(text) utf8_fit(text, 60), text
 
 /* Distinct texts in order of appearance, with their counts. */

@@ -8,10 +8,10 @@
 #include "common/spec/run_spec.h"
 #include "server/nodes/node.h"
 
-/* Explain why a spec's selector matches no live node. For each filter (nodes.group, each
- * of nodes.labels) without a match, append a clause that begins with "; " and lists the
- * existing values. If each filter matches some nodes, append that no node matches all
- * filters. */
+/* Explain why a spec's selector matches no live node. The filters are nodes.group and
+ * each of nodes.labels. For each filter without a match, append a clause that begins with
+ * "; " and lists the existing values. If each filter matches some nodes, append that no
+ * node matches all filters. */
 void unmatched_explain(const struct run_spec *spec, const struct node_registry *registry,
                        struct buf *out);
 

@@ -8,7 +8,7 @@
 
 #include "server/plan/patterns.h"
 
-/* Fill a round with the pairs from index `from` on. Stop at a pair that shares a node
+/* Fill a round with pairs, starting at index `from`. Stop at a pair that shares a node
  * with an earlier pair of the round. Return the number of pairs. */
 static size_t at_once(const struct culprit_pair *pairs, size_t n, size_t from,
                       struct plan_round *out)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* follow_up.c - builds the spec of a run that finds an earlier run's slow node */
+/* follow_up.c - builds the spec of a run that finds the slow node of an earlier run */
 #include "server/plan/follow_up.h"
 
 #include <stdio.h>
@@ -11,8 +11,8 @@
 #include "server/analysis/gate.h"
 #include "server/finding/verdict.h"
 
-/* Members of the run's spec that affect its figures. The follow-up uses defaults for the
- * others. */
+/* Members of the run's spec that affect its figures. The follow-up uses defaults for all
+ * other members. */
 static const char *const kept[] = {"labels",  "iters",    "warmup",         "env",
                                    "nccl",    "nccl_lib", "ranks_per_node", "bind",
                                    "devices", "share",    "launch"};
@@ -94,7 +94,7 @@ static void keep(json_t *out, const json_t *spec)
     }
 }
 
-/* Return a spec with one series of one size, in which pairs are compared. */
+/* Return a spec that compares pairs in a single series with a single size. */
 static json_t *spec_of(const json_t *run, const json_t *spec, const json_t *nodes)
 {
     static const char *const firsts[] = {"collectives", "dtypes", "redops"};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* follow_up.h - builds the spec of a run that finds the node that slowed down an earlier
- * run over all of its nodes. The functions depend only on the run's document. */
+/* follow_up.h - builds the spec of a follow-up run. If a run over all of its nodes was
+ * slow, the follow-up finds the node that caused it. The functions depend only on the
+ * run's document. */
 #ifndef RINGBENCH_SERVER_PLAN_FOLLOW_UP_H
 #define RINGBENCH_SERVER_PLAN_FOLLOW_UP_H
 
@@ -11,7 +12,7 @@
 #define FOLLOW_UP_NODES_MIN 3
 
 /* Return true if a run (a document as in docs/reference/api.md) can have a follow-up
- * after its end, if it has enough nodes. */
+ * after its end, provided that it has enough nodes. */
 bool follow_up_fits(const json_t *run);
 
 /* Return the first verdict that justifies a search for a slow node, borrowed, or NULL. */

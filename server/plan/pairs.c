@@ -5,7 +5,7 @@
  * place and the others rotate around it. */
 #include "server/plan/patterns.h"
 
-/* The circle has an even number of places. With an odd number of nodes, one place is
+/* The circle has an even number of places. If the number of nodes is odd, one place is
  * empty. */
 static size_t places(size_t n)
 {
@@ -25,7 +25,7 @@ static size_t at(size_t place, size_t round, size_t n)
  * partners (0 to m - 1, for m rotating nodes) add up to -2(t + 1) modulo m. Consecutive
  * rotations would pair a node with neighbors, which often share a rack. Evenly spaced
  * rotations would repeat similar sums, because 2t wraps around twice. Therefore the sums
- * are evenly spaced, and t is half of a sum modulo m, which is odd. */
+ * are evenly spaced. Because m is odd, t can be computed as half of a sum modulo m. */
 static size_t turn_of(const struct plan_pool *pool, size_t round, size_t rounds)
 {
     size_t turning = places(pool->fleet.n_nodes) - 1;

@@ -29,7 +29,7 @@ struct plan_pool {
     enum run_pattern pattern;
     const bool *is_lost; /* for each node, true if it is lost; NULL: none is lost */
     struct culprit_fleet fleet; /* groups of the earlier rounds, in order */
-    const size_t *rounds;       /* round number of each of these groups */
+    const size_t *rounds;       /* round number of each earlier group */
     size_t n_rounds;            /* rounds of pairs, from the spec's `rounds` */
 };
 

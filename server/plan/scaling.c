@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scaling.c - plans groups of the first 1, 2, 4 ... nodes and finally all nodes, one
- * after another
+/* scaling.c - plans measurements on the first 1, 2, 4 ... nodes and finally on all nodes,
+ * one after another
  *
- * A projection needs four node counts of 3 or more. The counts 4, 8 and 16 are only
- * three, so a pool of up to 16 nodes also measures 3, 6 and 12. */
+ * A projection needs four node counts of 3 or more. 4, 8 and 16 are only three counts, so
+ * a pool of up to 16 nodes also measures 3, 6 and 12. */
 #include "server/plan/patterns.h"
 
 #define SMALL_POOL 16

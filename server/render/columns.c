@@ -206,7 +206,7 @@ static void gather(const struct column *columns, const json_t *items,
         }
 }
 
-/* Append a line of headings, or a line of the cells at *cells. Move *cells behind these
+/* Append a line of headings, or a line of the cells at *cells. Move *cells past these
  * cells. */
 static void put_line(const struct column *columns, const char **cells,
                      const struct columns_layout *layout, struct buf *out)

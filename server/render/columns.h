@@ -9,12 +9,12 @@
 
 #include "common/base/buf.h"
 
-/* Formats that most resources of the API offer. */
+/* Output formats that most resources of the API offer. */
 enum form { FORM_JSON, FORM_TEXT, FORM_CSV, FORM_NDJSON, FORM_MARKDOWN };
 
 enum column_form {
     COLUMN_TEXT,
-    COLUMN_NUMBER,  /* aligned right, like the forms below */
+    COLUMN_NUMBER,  /* aligned right, as are all forms below */
     COLUMN_SIZE,    /* bytes, as in "256M" */
     COLUMN_PERCENT, /* 0.123 becomes "+12 %" */
     COLUMN_INTERVAL /* [0.01, 0.02] becomes "+1.0 to +2.0" */
@@ -27,7 +27,7 @@ struct column {
      * or empty value is "-" in text and Markdown, and empty in CSV. */
     const char *path;
     enum column_form form;
-    const char *otherwise; /* fallback path if `path` leads to no value, or NULL */
+    const char *otherwise; /* fallback path if there is no value at `path`, or NULL */
     const char *name;      /* name in CSV; NULL: the path; "": CSV omits the column */
     unsigned parts;        /* bit mask of the tables that contain the column; 0: all */
 };
@@ -44,16 +44,17 @@ struct column {
 
 /* Layout of a table that is written in parts. Zero it before the first part. */
 struct columns_layout {
-    unsigned part; /* selects columns by struct column's parts; 0: all columns */
+    /* only columns whose `parts` include this bit are written; 0: all columns */
+    unsigned part;
     bool has_headings;
     size_t widths[COLUMNS_MAX];
 };
 
-/* Append the headings, unless the layout has written them, and a line for each item. Any
- * form but FORM_JSON is allowed. Text and Markdown show cells as in clean_text_show(),
- * truncated after about 250 bytes. Columns of a text table written in parts may widen
- * from part to part. CSV and NDJSON contain whole values. `out` is truncated (buf.h) if
- * the table does not fit. */
+/* Append the headings, unless they were already written with this layout, and a line for
+ * each item. Any form but FORM_JSON is allowed. Text and Markdown show cells as in
+ * clean_text_show(), truncated after about 250 bytes. Columns of a text table written in
+ * parts may widen from part to part. CSV and NDJSON contain whole values. `out` is
+ * truncated (buf.h) if the table does not fit. */
 void columns_write(const struct column *columns, const json_t *items, enum form form,
                    struct columns_layout *layout, struct buf *out);
 

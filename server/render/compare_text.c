@@ -73,7 +73,8 @@ static void put(const struct notes *form, const char *text, struct buf *out)
         buf_append_str(out, text);
 }
 
-/* Append a line rendered from the members. Takes the reference to the members. */
+/* Append a line rendered from the template with these members. Takes ownership of
+ * `members`. */
 static void put_note(const struct notes *form, const char *template, json_t *members,
                      struct buf *out)
 {

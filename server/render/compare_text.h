@@ -6,7 +6,7 @@
 
 #include "server/render/columns.h"
 
-/* Append the comparison in a document. Returns -1 if `out` is full. */
+/* Append the comparison that the document contains. Returns -1 if `out` is full. */
 int compare_write(const json_t *document, enum form form, struct buf *out);
 
 #endif

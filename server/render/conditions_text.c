@@ -15,8 +15,8 @@ void conditions_text_reset(struct conditions_text *text)
     text->n_noted = text->n_unbound = 0;
 }
 
-/* Note how a node's ranks are bound. A node with unbound ranks replaces nodes with bound
- * ranks. */
+/* Record how a node's ranks are bound. The first node with unbound ranks replaces earlier
+ * nodes; later nodes do not replace it. */
 static void take_bind(struct conditions_text *text, const char *node, const json_t *bind)
 {
     const char *to = json_get_str(bind, "to", "");
@@ -50,8 +50,8 @@ void conditions_text_take(struct conditions_text *text, const json_t *event)
     const char *node = json_get_str(event, "node", "?");
     const json_t *bind = json_object_get(event, "bind");
 
-    /* The conditions at a case's end repeat the binding. Only these conditions contain a
-     * duration. */
+    /* The conditions at a case's end repeat the binding. They are recognized by the
+     * duration, which only they contain. */
     if (bind && !json_object_get(event, "seconds"))
         take_bind(text, node, bind);
     take_notes(text, node, json_object_get(event, "notes"));

@@ -13,10 +13,10 @@
 #include "common/base/units.h"
 #include "common/result/row_fields.h"
 
-#define MEMBERS_MAX ((size_t)1 << 20) /* limit in bytes for one field */
+#define MEMBERS_MAX ((size_t)1 << 20) /* maximum size of a field in bytes */
 
-/* Iterate over the names of columns: first those of rows, then those that only figures
- * use. */
+/* Iterate over the column names: first the columns of rows, then those that only figures
+ * have. */
 static const char *next_column(const struct csv *csv, size_t *at)
 {
     const struct row_field *fields;
@@ -97,8 +97,9 @@ void csv_field(const char *text, struct buf *out)
     buf_append_str(out, "\"");
 }
 
-/* Append a value without quotes. An array's members are joined by semicolons, an object's
- * members as NAME=VALUE. An object in an array is represented by its member "name". */
+/* Append a value without quotes. Join an array's members by semicolons, and write an
+ * object's members as NAME=VALUE. An object in an array is represented by its member
+ * "name". */
 static void put_plain(const json_t *value, struct buf *out)
 {
     const char *name, *separator = "";

@@ -10,7 +10,8 @@
 #include "common/base/buf.h"
 
 /* The columns for a run, from common/result/row_fields.h: those of rows, or those of a
- * program's figures. Columns for the case's repeat and each matrix variable follow. */
+ * program's figures. They are followed by columns for the case's repeat and for each
+ * matrix variable. */
 struct csv {
     bool has_rows, has_figures;
     bool has_samples; /* include the KEPT_APART columns; false after csv_init() */
@@ -24,9 +25,9 @@ void csv_release(struct csv *csv);
 
 void csv_header(const struct csv *csv, struct buf *out);
 
-/* Append a row or figure (docs/development/worker-contract.md, with "case"). Absent and
- * null members and unset variables are empty. A variable with an empty value is "". The
- * list of wrong elements is omitted. */
+/* Append a row or figure (docs/development/worker-contract.md, with "case"). Fields of
+ * absent or null members and of unset variables are empty. A variable with an empty value
+ * is written as "". The list of wrong elements is omitted. */
 void csv_row(const struct csv *csv, const json_t *row, struct buf *out);
 
 /* Append one field. It is quoted if it contains a comma, a quote or a line break. An
@@ -34,7 +35,7 @@ void csv_row(const struct csv *csv, const json_t *row, struct buf *out);
 void csv_field(const char *text, struct buf *out);
 
 /* Append a value as one field. Null is empty. An array's members are joined by
- * semicolons, an object's members as NAME=VALUE. */
+ * semicolons. An object's members are written as NAME=VALUE. */
 void csv_value(const json_t *value, struct buf *out);
 
 #endif

@@ -50,8 +50,8 @@ bool event_form_is_rows(enum event_form form)
     return forms[form].is_rows;
 }
 
-/* Return JSON [{"case","repeat","env"}], which lets a client find the variables of each
- * row's case. */
+/* Return the JSON array [{"case","repeat","env"}], in which a client finds the variables
+ * of each row's case. */
 static char *cases_text(const json_t *run)
 {
     const json_t *cases = json_object_get(run, "cases");
@@ -179,8 +179,8 @@ static int put_parsed(struct event_writer *writer, const struct store_event *eve
 }
 
 /* Append a row's JSON up to its last brace. Omit "times_us" unless requested, because it
- * may hold a time for each of thousands of ranks. Quotes within strings are escaped, so
- * the search cannot match a string's content. */
+ * may contain the times of thousands of ranks. Quotes within strings are escaped, so the
+ * search cannot match a string's content. */
 static int put_members(const struct event_writer *writer, const struct store_event *event,
                        struct buf *out)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* event_writer.h - writes a run's events or result rows in each output format. The
- * functions append bytes to a buffer and know no sockets. */
+ * functions append bytes to a buffer and do not use sockets. */
 #ifndef RINGBENCH_SERVER_RENDER_EVENT_WRITER_H
 #define RINGBENCH_SERVER_RENDER_EVENT_WRITER_H
 
@@ -62,9 +62,9 @@ void event_writer_end_page(struct event_writer *writer, int64_t next, struct buf
 bool event_writer_has_pending(const struct event_writer *writer);
 void event_writer_flush(struct event_writer *writer, struct buf *out);
 
-/* Finish early because the server is stopping. Returns true if the form can show an early
- * end, perhaps with empty output. If false, the stream must not end as if it were
- * complete. */
+/* Finish early because the server is stopping. Returns true if the format can indicate an
+ * early end, even if this appends nothing. If false, the stream must not end as if it
+ * were complete. */
 bool event_writer_stop(struct event_writer *writer, struct buf *out);
 
 /* Append a keep-alive line after a period without output. */

@@ -33,7 +33,7 @@
 
 struct run_text {
     char *id, *link, *post;
-    json_t *labels, *notes; /* current values */
+    json_t *labels, *notes; /* current values, after edits */
     struct table table;
     char state[32];
     char reason[512]; /* reason for `state` */
@@ -55,11 +55,11 @@ struct run_text {
         int64_t init_bytes, buffer_bytes, end_bytes;
     } most; /* maxima over the current case's ranks; -1: not reported */
     struct conditions_text conditions; /* conditions of the current case */
-    char settings[256]; /* settings of the timed loop that differ from the defaults */
-    bool is_over;       /* the run had ended before this text began */
+    char settings[256]; /* settings of the timed loop that differ from their defaults */
+    bool is_over;       /* the run had already ended when this text began */
     bool says_stop;
     bool can_follow_up; /* a follow-up is possible if the run has enough nodes */
-    struct buf end;     /* last lines of the run, once it has ended */
+    struct buf end;     /* last lines of the text, once the run has ended */
     bool has_ended;
     bool has_pattern; /* cases on different nodes run at the same time */
     bool is_program;  /* rows are figures, and their total is unknown */
@@ -104,7 +104,7 @@ struct run_text *run_text_create(const json_t *run, const char *link, const char
     table_init(&text->table, json_object_get(run, "spec"), text->n_cases > 1);
     text->has_pattern = text->table.held != NULL;
     /* Cases run at the same time, so a separate line reports each case's end before its
-     * rows. The headings need not name the case. */
+     * rows. The headings therefore need not name the case. */
     if (text->has_pattern)
         text->table.names_cases = false;
     table_name_cases(&text->table, json_object_get(run, "cases"));
@@ -226,8 +226,8 @@ static void put_in_line(struct buf *out, const char *words)
         buf_append(out, *words == '\n' ? " " : words, 1);
 }
 
-/* Append a verdict unless its answer is no news. A verdict with checks gets a line for
- * each check. */
+/* Append a verdict, unless its answer is not worth reporting. A verdict with checks gets
+ * a line for each check. */
 static void put_verdict(const json_t *verdict, struct buf *out)
 {
     json_t *check;
@@ -309,8 +309,8 @@ static void put_count(const struct run_text *text, int64_t time_ms, struct buf *
 }
 
 /* Write the run's last lines to `out`, a buffer that is sent after later edits. The last
- * line contains the reason and the verdict, so that `tail -1` shows the complete
- * outcome. */
+ * line contains the reason and the verdict, so that `tail -1` shows the complete outcome.
+ */
 static void put_end(struct run_text *text, const json_t *event, int64_t time_ms,
                     struct buf *out)
 {
@@ -454,8 +454,8 @@ static void note_most(struct run_text *text, const json_t *own)
     keep_most(&text->most.end_bytes, json_get_int(memory, "end_bytes", -1));
 }
 
-/* Append the time to form the communicator, and the memory maxima that nccl-tests prints
- * with -M. */
+/* Append the time to form the communicator, and the maximum memory use, which nccl-tests
+ * prints with -M. */
 static void put_most(struct run_text *text, struct buf *out)
 {
     char init[UNITS_TEXT_MAX], buffers[UNITS_TEXT_MAX], end[UNITS_TEXT_MAX];
@@ -691,7 +691,7 @@ void run_text_event(struct run_text *text, int64_t time_ms, const char *type,
 
     if (text->has_ended && strcmp(type, "edit") != 0)
         return;
-    /* The table cleans the texts of results. */
+    /* The table code cleans the texts of result rows. */
     shown =
         strcmp(type, "result") == 0 ? json_incref(body) : clean_text_shown(body, true);
     take_event(text, time_ms, type, shown, out);

@@ -28,8 +28,9 @@ void run_text_begin(const struct run_text *text, struct buf *out);
 void run_text_event(struct run_text *text, int64_t time_ms, const char *type,
                     json_t *body, struct buf *out);
 
-/* Ranks join in bursts, so not every join gets a line. run_text_has_pending() returns
- * true if joins have no line yet, and run_text_flush() appends the line. */
+/* Ranks join in bursts, so not every join gets a separate line. run_text_has_pending()
+ * returns true if some joins were not reported yet. run_text_flush() appends a line that
+ * reports them. */
 bool run_text_has_pending(const struct run_text *text);
 void run_text_flush(struct run_text *text, struct buf *out);
 

@@ -85,8 +85,8 @@ static void put_case(const struct table *table, const json_t *row, struct buf *o
                run_matrix_case_text(item, env, sizeof(env)));
 }
 
-/* Return true if two rows belong under the same heading. Cases are compared only if the
- * heading names them. */
+/* Return true if two rows belong under the same heading. The rows' cases are compared
+ * only if headings name them. */
 static bool same_heading(const struct table *table, const json_t *a, const json_t *b)
 {
     const struct row_field *fields;
@@ -150,7 +150,8 @@ static void put_heading(struct table *table, json_t *row, struct buf *out)
     buf_append_str(out, columns_heading);
 }
 
-/* The mark '~' for noise replaces a blank, so the columns match those of nccl-tests. */
+/* The mark '~' for noise replaces a space, so the columns still align with those of
+ * nccl-tests. */
 static void put_time(struct table *table, const json_t *row, struct buf *out)
 {
     char text[2 + 16] = "  ";
@@ -205,8 +206,8 @@ static const char *skip_reason(const json_t *row)
     return row ? json_get_str(row, "skipped", NULL) : NULL;
 }
 
-/* Return true if the row's element count is 0. nccl-tests counts such a size as 0 in its
- * average. */
+/* Return true if the row's element count is 0. nccl-tests includes such a row in its
+ * average with a bandwidth of 0. */
 static bool is_empty(const json_t *row)
 {
     return skip_reason(row) && json_get_int(row, "count", -1) == 0;
@@ -309,7 +310,7 @@ static bool take_pair(struct table *table, json_t *row, struct buf *out)
     return true;
 }
 
-/* Queue an out-of-place row behind rows of lower groups in the same series. */
+/* Queue an out-of-place row after the rows of lower groups in the same series. */
 static void put_aside(struct table *table, json_t *row, struct buf *out)
 {
     size_t n = json_array_size(table->pending);
@@ -470,8 +471,8 @@ void table_end(struct table *table, struct buf *out)
                    "more repeats or an idle machine\n",
                    "Noisy (~)", (unsigned long long)table->noisy_halves,
                    (unsigned long long)table->halves);
-    /* Blocking calls spend the whole time in the enqueue, so an average would mean
-     * nothing. */
+    /* Blocking calls spend the whole time in the enqueue, so an average would be
+     * meaningless. */
     if (table->enqueue_us_sum > 0 && table->enqueue_us_sum < 0.9 * table->enqueued_us_sum)
         buf_printf(out, "# %-20s : %.2f us\n", "Avg enqueue time",
                    table->enqueue_us_sum / (double)table->enqueued_halves);

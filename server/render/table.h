@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* table.h - writes result rows in the columns of nccl-tests (NVIDIA/nccl-tests 2.19,
- * util.cu), with a size's out-of-place and in-place rows in one line */
+ * util.cu). The out-of-place and in-place rows of a size share one line. */
 #ifndef RINGBENCH_SERVER_RENDER_TABLE_H
 #define RINGBENCH_SERVER_RENDER_TABLE_H
 
@@ -24,16 +24,16 @@ struct table {
     double busbw_sum, enqueue_us_sum, enqueued_us_sum;
 };
 
-/* Initialize for a run's spec, in the form of its document. A pattern runs cases at the
- * same time, so the table keeps the rows of each case together. */
+/* Initialize the table for a run's spec, as in the run's document. A pattern runs cases
+ * at the same time, so the table keeps the rows of each case together. */
 void table_init(struct table *table, const json_t *spec, bool names_cases);
 /* Show the cases' variables in headings. `cases` is borrowed from the run's document. */
 void table_name_cases(struct table *table, json_t *cases);
 void table_release(struct table *table);
 
-/* Add the next result row and append the lines that are complete. The row is borrowed;
- * its form is that of docs/development/worker-contract.md, with "case". Rows must arrive
- * in the order of common/spec/series.h. */
+/* Append the lines that the next result row completes. The row is borrowed and has the
+ * form in docs/development/worker-contract.md, with "case". Rows must arrive in the order
+ * of common/spec/series.h. */
 void table_row(struct table *table, json_t *row, struct buf *out);
 
 /* Append the rows held back for a case that has ended. */
@@ -48,8 +48,9 @@ void table_end(struct table *table, struct buf *out);
 /* Return "simulated" or "emulated" for a row that was not measured, else NULL. */
 const char *table_unreal(const json_t *row);
 
-/* Format a number like nccl-tests: with two decimals, with fewer if it exceeds `width`
- * (at most 15), and with an exponent as a last resort. `out` has room for 16 bytes. */
+/* Format a number like nccl-tests. It has two decimals, or fewer if it would exceed
+ * `width` (at most 15), and an exponent only if it does not fit otherwise. `out` has room
+ * for 16 bytes. */
 const char *table_number(double value, int width, char out[16]);
 
 #endif
