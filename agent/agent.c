@@ -32,12 +32,13 @@
 #define PROBE_AGAIN_MS 2000 /* doubles up to PROBE_AGAIN_MAX_MS */
 #define PROBE_AGAIN_MAX_MS 600000
 #define ANNOUNCE_MS 1000
-#define STOP_MS 10000 /* time for SIGTERM, 5 s of grace, SIGKILL and exit */
+#define STOP_MS 10000 /* time for SIGTERM, a grace period of 5 s, SIGKILL and the exit   \
+                       */
 #define DELIVER_MS 5000
 #define SPOOL_MS 1000 /* an event that is not acknowledged in this time goes to disk */
 #define ONE_LEAVE_NS INT64_C(500000000) /* signals this close together count as one */
 #define LEFTOVERS_MS 100 /* interval of checks for processes of an earlier agent */
-#define ONCE_MS 5000     /* wait for another case of the same run */
+#define ONCE_MS 5000     /* how long to wait for another case of the same run */
 
 enum stage {
     STAGE_UP,
@@ -68,11 +69,12 @@ struct agent {
     struct supervisor *supervisor;
     json_t *inventory;
     struct link *link;
-    size_t n_leftovers; /* cases of an earlier agent that was killed on this spool */
+    /* number of cases of an earlier agent that used this spool and was killed */
+    size_t n_leftovers;
     enum stage stage;
     int signum; /* the signal that made the agent leave; 0: none */
     int64_t signalled_ns;
-    uint64_t once_seq; /* the number of the last `gone`; 0: no run has ended */
+    uint64_t once_seq; /* number of the last event `gone`; 0: no run has ended */
     int status;
     struct error *err;
 };
@@ -554,7 +556,8 @@ static void resume_earlier_agent(struct agent *agent)
                  (unsigned long long)spool_count(agent->spool));
         return;
     }
-    /* The server accepts events only under their agent's boot id, which is lost. */
+    /* The boot id of the earlier agent is lost, and the server accepts its events only
+     * with that id. */
     if (spool_count(agent->spool) > 0)
         log_warn("dropping %llu events in %s: the file 'identity' there is missing",
                  (unsigned long long)spool_count(agent->spool), spool_dir(agent->spool));
@@ -642,7 +645,8 @@ static void close_handles(struct agent *agent)
     uv_close((uv_handle_t *)&agent->probe_timer, NULL);
 }
 
-/* The handlers are about to close; another signal must not kill the agent meanwhile. */
+/* The signal handles are about to close. Until exit, a further signal must not kill the
+ * agent. */
 static void block_signals(void)
 {
     sigset_t set;

@@ -16,7 +16,8 @@ struct binder;
 struct binder *binder_create(void);
 void binder_destroy(struct binder *binder);
 
-/* Add `machine`, and `cpus` ("0-3"): the CPUs that this agent may use. */
+/* Add the members `machine` and `cpus` (the CPUs that this agent may use, such as "0-3").
+ */
 void binder_describe(const struct binder *binder, json_t *inventory);
 
 /* Plan for the ranks of a start command. `inventory` lists the backends' devices,
@@ -26,7 +27,7 @@ int binder_plan(const struct binder *binder, const struct command *command,
                 const json_t *inventory, size_t n_live, struct bind_plan *plan,
                 struct error *err);
 
-/* The agent's CPUs if no rank is bound. The caller frees the set. */
+/* Return the CPUs of the agent if no rank is bound. The caller frees the set. */
 hwloc_cpuset_t binder_cpus(const struct bind_plan *plan);
 
 #endif

@@ -17,7 +17,7 @@ struct domain {
 struct making {
     const struct bind_request *request;
     struct bind_plan *plan;
-    struct domain *domains; /* room for one per rank */
+    struct domain *domains; /* room for one domain per rank */
     size_t n_domains;
     size_t *domain_of; /* by rank */
     size_t *place;     /* by rank: index among the ranks of the same domain */

@@ -5,7 +5,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* hwloc's component x86 would bind this thread to one CPU after another. */
+/* Exclude hwloc's component x86, which would bind this thread to one CPU after another.
+ */
 static int load(hwloc_topology_t topology)
 {
     if (hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) ||

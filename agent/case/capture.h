@@ -20,7 +20,7 @@ struct capture {
     struct buf tail;    /* complete lines, up to 2 * CAPTURE_TAIL_MAX bytes */
     size_t head_left;
     uint64_t cut_bytes; /* dropped so far */
-    bool is_cut;        /* the head is full: lines go to the tail */
+    bool is_cut;        /* the beginning is full, so lines go to `tail` */
 };
 
 void capture_init(struct capture *capture);

@@ -16,7 +16,7 @@
 #include "common/base/time_scale.h"
 
 #define STOP_MS 5000   /* time from SIGTERM to SIGKILL */
-#define STACKS_MS 3000 /* for printing stacks, before SIGTERM */
+#define STACKS_MS 3000 /* time for printing stacks before SIGTERM */
 /* extra time for other nodes to print stacks: once our ranks exit, theirs exit too */
 #define PEERS_MS 500
 #define FLUSH_MS 100      /* output waits this long for more output */
@@ -26,11 +26,11 @@ struct running_case {
     struct event_stream *out;
     struct process_tree *tree;
     struct launch *launch;
-    struct conditions *conditions; /* NULL: not requested, or not started */
+    struct conditions *conditions; /* NULL: not requested, or not yet started */
     const char *name;              /* NULL: a probe */
     struct rank **ranks;
     size_t n_ranks, n_alive;
-    long limit_s; /* of a program; 0: none */
+    long limit_s; /* time limit of a program; 0: none */
     uv_timer_t stop_timer, limit_timer, start_timer, flush_timer;
     bool has_peers, is_paused;
     bool is_starting; /* ranks are still to be started */

@@ -71,8 +71,8 @@ pid_t cgroup_fork(int cgroup)
     return cgroup >= 0 ? -1 : fork();
 }
 
-/* Check by a trial that this process may kill the cgroup and fork into it; each action
- * needs its own permission. */
+/* Test whether this process may kill the cgroup and fork into it. Each of the two needs
+ * its own permission. */
 static int check_permissions(int cgroup)
 {
     pid_t pid = faccessat(cgroup, "cgroup.kill", W_OK, 0) ? -1 : cgroup_fork(cgroup);
@@ -137,7 +137,7 @@ void cgroup_kill(const char *dir)
     if (fd < 0)
         return;
     if (write(fd, "1", 1) < 0) {
-        /* kill_all then kills the processes one by one. */
+        /* If the cgroup cannot be killed, kill_all kills the processes one by one. */
     }
     close(fd);
 }

@@ -16,7 +16,7 @@ struct visit {
     size_t count;
     char *text;
     pid_t *pids;
-    size_t size; /* of `text` or `pids` */
+    size_t size; /* capacity of `text` or `pids` */
 };
 
 static void visit_task(struct visit *visit, const char *task)

@@ -19,8 +19,8 @@ struct lines {
     enum lines_overlong overlong;
 };
 
-/* Called per line, without its newline; the text is borrowed and not terminated. For a
- * dropped line `line` is NULL and `dropped` its length. */
+/* Called per line, without its newline. The text is borrowed and not terminated. For a
+ * dropped line, `line` is NULL and `dropped` is its length. */
 typedef void (*lines_fn)(void *arg, const char *line, size_t len, size_t dropped);
 
 void lines_init(struct lines *lines, size_t max, enum lines_overlong overlong);

@@ -33,7 +33,8 @@ struct log_pipe *log_pipe_open(uv_loop_t *loop, const char *path,
  * read, so a remaining writer blocks once the pipe is full. */
 void log_pipe_end(struct log_pipe *log);
 
-/* No handler is called afterwards, and a remaining writer gets SIGPIPE. Accepts NULL. */
+/* Destroy the pipe. No handler is called afterwards, and a remaining writer gets SIGPIPE.
+ * Accepts NULL. */
 void log_pipe_destroy(struct log_pipe *log);
 
 #endif

@@ -280,8 +280,8 @@ static void match_json(const struct metric_set *set, enum metric_stream stream,
     }
 }
 
-/* The length of NaN, Infinity or -Infinity at the start of the text, or 0. Python's json
- * module writes these words, although JSON does not define them. */
+/* Return the length of NaN, Infinity or -Infinity at the start of the text, or 0.
+ * Python's json module writes these words, although JSON does not define them. */
 static size_t python_number(const char *text, size_t len)
 {
     static const char *const words[] = {"NaN", "Infinity", "-Infinity"};

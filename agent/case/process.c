@@ -20,8 +20,8 @@ struct process {
     struct process_handlers handlers;
     bool is_signal, has_ended, is_paused, is_destroyed;
     int number;     /* exit status or signal, once the process has ended */
-    int open_pipes; /* not yet read to their end */
-    int handles;    /* not yet closed */
+    int open_pipes; /* pipes whose end was not read yet */
+    int handles;    /* handles that are not closed yet */
     uv_pipe_t pipes[PROCESS_STREAMS];
     uv_timer_t drain;
 };

@@ -24,9 +24,9 @@ struct process_params {
 
 struct process_handlers {
     void (*on_data)(void *arg, enum process_stream stream, const char *data, size_t len);
-    /* The process has ended and its pipes are read to their end. If a descendant keeps a
-     * pipe open, reading stops one second after the process's end. No handler is called
-     * afterwards; destroy the process. */
+    /* The process has ended, and its pipes were read to their end. If a descendant keeps
+     * a pipe open, reading stops one second after the process has ended. No handler is
+     * called afterwards; destroy the process. */
     void (*on_end)(void *arg, bool is_signal, int code_or_signal);
     void *arg;
 };
@@ -41,13 +41,13 @@ struct process *process_spawn(struct process_tree *tree,
 
 pid_t process_pid(const struct process *process);
 
-/* All zero before the process ends. */
+/* All members are 0 until the process has ended. */
 const struct process_usage *process_usage(const struct process *process);
 
-/* To the process group. Does nothing once the process has ended. */
+/* Send a signal to the process group. Does nothing once the process has ended. */
 void process_signal(struct process *process, int signum);
 
-/* To the process only, not to its children. */
+/* Send a signal to the process only, not to its children. */
 void process_signal_leader(struct process *process, int signum);
 
 /* While reading is paused, a fast writer blocks. */

@@ -22,8 +22,8 @@
 
 #define SCRATCH_BYTES 65536
 #define KILL_MS 30000 /* wait for killed processes: a driver may be freeing memory */
-#define AGAIN_MS 20   /* between two rounds of killing */
-/* Children reaped per round, so that a large number of them does not block the loop. */
+#define AGAIN_MS 20   /* pause between two rounds of killing */
+/* Limit of children reaped per round, so that many children do not block the loop. */
 #define REAP_MAX 200
 /* Descriptor on which the child reports why it cannot execute the program. */
 #define REPORT_FD 4
@@ -33,9 +33,9 @@
 struct process_tree {
     uv_loop_t *loop;
     uv_poll_t on_child;
-    uv_timer_t timer; /* for the next round of killing or reaping */
+    uv_timer_t timer; /* starts the next round of killing or reaping */
     int signal_fd, cgroup;
-    int handles;         /* not yet closed */
+    int handles;         /* handles that are not closed yet */
     struct rlimit files; /* RLIMIT_NOFILE of spawned processes */
     struct tree_child *children;
     process_tree_end_fn *on_end;
@@ -198,7 +198,7 @@ static struct tree_child *find_child(const struct process_tree *tree, pid_t pid)
 
 static void on_step(uv_timer_t *timer);
 
-/* False: no child is left. */
+/* Return false if no child is left. */
 static bool reap(struct process_tree *tree)
 {
     struct signalfd_siginfo ignored;
@@ -215,8 +215,8 @@ static bool reap(struct process_tree *tree)
         if (info.si_pid == 0)
             return true;
         child = find_child(tree, info.si_pid);
-        /* Kill the rest of the child's group while the child is a zombie. The number of
-         * its group cannot be reused before the zombie is reaped. */
+        /* Kill the rest of the child's process group while the child is a zombie. Its
+         * group number cannot be reused before the zombie is reaped. */
         if (child)
             kill(-child->pid, SIGKILL);
         if (wait4(info.si_pid, &status, 0, &usage) != info.si_pid || !child)

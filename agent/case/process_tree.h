@@ -33,7 +33,7 @@ typedef void process_tree_end_fn(void *arg, const char *left);
 struct process_tree *process_tree_create(uv_loop_t *loop, process_tree_end_fn *on_end,
                                          void *arg, struct error *err);
 
-/* Path of the tree's cgroup, or "" without one. */
+/* Return the path of the tree's cgroup, or "" if there is no cgroup. */
 const char *process_tree_cgroup(const struct process_tree *tree);
 
 /* Kill all remaining processes of the tree. */
@@ -51,7 +51,7 @@ void process_tree_destroy(struct process_tree *tree);
 struct tree_child {
     struct tree_child *next;
     pid_t pid;
-    struct process_usage usage; /* zero before its end */
+    struct process_usage usage; /* zero until the process has ended */
     void (*on_exit)(struct tree_child *child, bool is_signal, int number);
 };
 
@@ -67,7 +67,7 @@ void process_tree_forget(struct process_tree *tree, struct tree_child *child);
 
 uv_loop_t *process_tree_loop(const struct process_tree *tree);
 
-/* For reading pipes, shared by all processes of the tree. */
+/* A buffer for reading pipes, shared by all processes of the tree. */
 uv_buf_t process_tree_scratch(struct process_tree *tree);
 
 #endif

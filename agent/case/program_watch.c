@@ -48,7 +48,7 @@ static void warn(const struct program_watch *watch, const char *text)
                                 text));
 }
 
-/* Log the first such line of a metric; count the others. */
+/* Log the first line of a metric on which its regex gave up. Count further such lines. */
 static void on_given_up(void *arg, const struct metric *metric)
 {
     struct program_watch *watch = arg;

@@ -26,9 +26,10 @@
 #define TAIL_LINES 20
 #define TAIL_LINE_MAX ((size_t)400)
 #define LAST_LINE_MAX ((size_t)300)
-#define NCCL_PROCESSES_MAX 64 /* processes of a program */
-#define NCCL_QUIET_MS 1000    /* send the NCCL log after this time without a line */
-#define BAD_LINES_MAX 20      /* invalid lines reported one by one; the rest is counted */
+/* limit of a program's processes whose NCCL logs are kept */
+#define NCCL_PROCESSES_MAX 64
+#define NCCL_QUIET_MS 1000 /* send the NCCL log after this time without a line */
+#define BAD_LINES_MAX 20   /* invalid lines reported one by one; the rest is counted */
 
 struct rank {
     struct rank_params params;
@@ -45,7 +46,7 @@ struct rank {
     json_t *sent_logs;         /* array by process: the NCCL log as last sent */
     bool is_asked_for_stacks;
     struct stack_quote stacks;
-    struct process_state state; /* at the time of the request for stacks */
+    struct process_state state; /* state of the process when stacks were requested */
     char last[LAST_LINE_MAX];   /* the last output line that is not part of a stack */
 };
 
@@ -97,7 +98,8 @@ static void set_text(json_t *event, const char *key, const char *text)
         json_object_set_new(event, key, clean_text_json(text, strlen(text)));
 }
 
-/* Call once: when the stacks are complete, or when the rank has ended. */
+/* Send the stacks. Call this function once: when the stacks are complete, or when the
+ * rank has ended. */
 static void send_stacks(struct rank *rank)
 {
     json_t *event =
@@ -203,7 +205,7 @@ static void report_bad_line(struct rank *rank, const char *line, size_t len,
     emit_log(rank, "error", text);
 }
 
-/* Sends only logs that have changed. */
+/* Send the logs that have changed. */
 static void send_ncclog(void *arg)
 {
     struct rank *rank = arg;

@@ -23,9 +23,10 @@ struct rank_params {
     struct process_params program;
     /* The metrics of a program, borrowed; NULL: the rank is a worker. */
     const struct metric_set *metrics;
-    bool hides_info;      /* omit NCCL's log lines below warnings */
-    const char *nccl_log; /* path for a pipe that gets NCCL's log, created here (borrowed
-                             until the rank has started); or NULL */
+    bool hides_info; /* omit NCCL's log lines below warnings */
+    /* path of a pipe for NCCL's log, which this function creates (borrowed until the rank
+     * has started); or NULL */
+    const char *nccl_log;
     /* The rank has ended, and its last event is in the stream. */
     void (*on_end)(void *arg, struct rank *rank);
     void (*on_done)(void *arg, const json_t *done);
@@ -36,10 +37,10 @@ struct rank_params {
     void *arg;
 };
 
-/* Also sends `spawn`. A rank is never freed. */
+/* Start a rank and send the event `spawn`. A rank is never freed. */
 struct rank *rank_start(const struct rank_params *params, struct error *err);
 
-/* Zero before the rank's end. */
+/* The members are 0 until the rank has ended. */
 const struct process_usage *rank_usage(const struct rank *rank);
 
 void rank_signal(struct rank *rank, int signum);
@@ -52,7 +53,7 @@ void rank_fail(struct rank *rank, const char *code, const char *text);
  * may ignore SIGUSR2. */
 void rank_ask_stacks(struct rank *rank);
 
-/* True if the rank has sent its stacks or has ended. */
+/* Return true if the rank has sent its stacks or has ended. */
 bool rank_has_sent_stacks(const struct rank *rank);
 
 void rank_pause(struct rank *rank);

@@ -12,7 +12,7 @@ static bool starts(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* False for functions at the outer end of every stack, such as main. */
+/* Return false for functions at the outer end of every stack, such as main. */
 static bool is_informative(const char *name)
 {
     return strcmp(name, "main") != 0 && strcmp(name, "_start") != 0 &&

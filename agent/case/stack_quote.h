@@ -15,7 +15,7 @@
 struct stack_quote {
     size_t threads, names;
     bool has_ended;
-    char last[64];  /* the latest name */
+    char last[64];  /* the last name added to `text` */
     char text[400]; /* "read <- libnccl.so.2 <- ncclCommInitRank"; printable ASCII */
 };
 

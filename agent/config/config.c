@@ -196,7 +196,8 @@ static bool is_above_zero(const char *text)
            *end == '\0';
 }
 
-/* If a job starts several unnamed agents on a node, only the first offers it. */
+/* If a job starts several agents without a name on a node, only the first agent offers
+ * the node. */
 static void find_first(struct agent_config *config)
 {
     for (size_t i = 0; i < sizeof(local_ranks) / sizeof(local_ranks[0]); i++)
@@ -204,8 +205,8 @@ static void find_first(struct agent_config *config)
             config->not_first_by = local_ranks[i];
 }
 
-/* The node's name in Slurm. Hydra copies the environment of mpiexec to all nodes, so
- * SLURMD_NODENAME may contain another node's name there. */
+/* Return the node's name in Slurm. Hydra copies the environment of mpiexec to all nodes,
+ * so SLURMD_NODENAME may contain another node's name there. */
 static const char *slurm_name(void)
 {
     return getenv("MPI_LOCALRANKID") ? NULL : getenv("SLURMD_NODENAME");
@@ -398,7 +399,7 @@ static void read_consent(struct agent_config *config, FILE *file)
     }
 }
 
-/* One name per line, with # for comments. The file is optional. */
+/* Read a file with one name per line and # for comments. The file is optional. */
 static int load_consent(struct agent_config *config, struct error *err)
 {
     const char *faults = getenv("RINGBENCH_ALLOW_FAULTS");
@@ -410,7 +411,8 @@ static int load_consent(struct agent_config *config, struct error *err)
     snprintf(path, sizeof(path), "%s/allow_env", config->config_dir);
     if (access(path, F_OK) && errno == ENOENT)
         return 0;
-    /* The variables can load code, so only trusted users may write to the file. */
+    /* The listed variables can make workers load code, so only trusted users may write to
+     * the file. */
     file = secret_file_open_public("list of allowed variables", path, err);
     if (!file)
         return -1;

@@ -24,8 +24,8 @@ struct agent_config {
     char *server_host; /* host part of the server's URL, without brackets */
     json_t *labels;    /* object of strings */
     enum log_level log_level;
-    /* name of the launcher's variable that shows that another agent of this job offers
-     * the node; NULL: this agent offers it */
+    /* name of a launcher's variable that shows that another agent of this job offers the
+     * node; NULL: this agent offers the node */
     const char *not_first_by;
     struct option_list consented;       /* variables that this node additionally allows */
     struct env_list worker_environment; /* variables that workers inherit */

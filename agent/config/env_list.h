@@ -7,7 +7,9 @@
 #include <stddef.h>
 
 struct env_list {
-    char **items; /* "NAME=value", then NULL; NULL itself while the list is empty */
+    /* NAME=value strings, terminated by NULL; the pointer is NULL while the list is empty
+     */
+    char **items;
     size_t count, capacity;
 };
 

@@ -12,10 +12,10 @@
 #include "common/base/memory.h"
 #include "common/base/utf8.h"
 
-#define LINE_BYTES 1500 /* of names in a line of the log */
+#define LINE_BYTES 1500 /* limit of the list of names in one log line */
 
 static const char *const passed_on[] = {
-    /* User, host and loader. */
+    /* user, host and dynamic loader */
     "HOME", "HOSTNAME", "LANG", "LANGUAGE", "LC_*", "LOGNAME", "PATH", "SHELL", "TEMP",
     "TERM", "TMP", "TMPDIR", "TZ", "USER", "XDG_*", "LD_*", "GLIBC_TUNABLES", "MALLOC_*",
     "KRB5CCNAME", "ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS",
@@ -67,7 +67,7 @@ static bool is_secret_word(const char *word, size_t len)
     return false;
 }
 
-/* A variable that any run may set is not a secret, whatever its name. */
+/* A variable that any run may set is no secret, whatever its name is. */
 static bool looks_secret(const char *name)
 {
     if (env_policy_check(name, NULL) == ENV_POLICY_ALLOW)

@@ -21,7 +21,7 @@ bool inherit_passes(const char *name, const struct option_list *added);
 void inherit_environment(struct env_list *out, char *const *environment,
                          const struct option_list *added);
 
-/* Log the names that are inherited and those that are not, but no values. */
+/* Log the names of inherited and of other variables, but no values. */
 void inherit_log(const struct env_list *passed, char *const *environment);
 
 #endif

@@ -30,7 +30,7 @@ struct fleet_case {
     struct part *parts;
     size_t n_parts, n_expected;
     int64_t began_ns;
-    json_t *spec, *env; /* from the start command */
+    json_t *spec, *env; /* members of the start command */
     struct case_file *file;
     struct sim_params params;
     struct sim_model *models; /* by group */
@@ -42,8 +42,8 @@ struct fleet_case {
     int64_t row_began_ns;
     double row_s; /* the wall time that the row takes */
     uint64_t series, size;
-    uint64_t hangs_at;    /* the operation that hangs, from 1; 0: none */
-    uv_timer_t timers[2]; /* end of the row; progress */
+    uint64_t hangs_at;    /* number of the operation that hangs, from 1; 0: none */
+    uv_timer_t timers[2]; /* for the end of the row, and for progress events */
     int n_handles;
 };
 
@@ -58,7 +58,7 @@ static void send_phase(const struct fleet_case *one, const struct part *part, in
                     describe_phase(phase, seconds, more));
 }
 
-/* End the node's ranks. `why` is the reason of their failure, or NULL for success. */
+/* End the node's ranks. `why` is the reason for their failure; NULL: they succeeded. */
 static void end_part(struct fleet_case *one, struct part *part, const char *code,
                      const char *why, int peer)
 {
@@ -109,7 +109,8 @@ static bool hangs(const struct fleet_case *one, int rank)
            sim_model_hangs(&one->models[groups->of[rank]], groups->place[rank]);
 }
 
-/* In a hang, all ranks except the hanging ones have begun the operation. */
+/* Return the number of operations that a rank has begun. In a hang, all ranks but the
+ * hanging ones have begun the operation. */
 static uint64_t begun(const struct fleet_case *one)
 {
     double passed = (double)(clock_monotonic_ns() - one->row_began_ns) / 1e9;
@@ -258,7 +259,8 @@ static void end_row(uv_timer_t *timer)
 
 /* ---- Start ---- */
 
-/* From the run's variables and the fleet's slow places and seed. */
+/* Read the parameters from the run's variables and from the fleet's slow places and seed.
+ */
 static int read_params(struct fleet_case *one, struct error *err)
 {
     char *slow = fleet_config_slow(one->config, err);

@@ -15,7 +15,7 @@ struct fleet_case;
  * borrowed until the case ends on them. */
 struct fleet_case *fleet_case_create(uv_loop_t *loop, const struct fleet_config *config,
                                      const struct command *start);
-void fleet_case_destroy(struct fleet_case *one); /* NULL is fine */
+void fleet_case_destroy(struct fleet_case *one); /* Accepts NULL. */
 
 const struct case_id *fleet_case_id(const struct fleet_case *one);
 
@@ -25,7 +25,7 @@ bool fleet_case_is_over(const struct fleet_case *one);
 void fleet_case_join(struct fleet_case *one, struct fleet_node *node,
                      const struct command *start);
 
-/* Stop the case on the node, or forget it there without events. */
+/* Stop the case on the node (stop), or drop it there without events (forget). */
 void fleet_case_stop(struct fleet_case *one, struct fleet_node *node);
 void fleet_case_forget(struct fleet_case *one, struct fleet_node *node);
 

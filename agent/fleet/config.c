@@ -11,7 +11,7 @@
 #include "common/base/memory.h"
 
 #define NODES_MAX 100000
-#define SLOW_MAX 1048576 /* bytes, with the end */
+#define SLOW_MAX 1048576 /* limit of the text in bytes, with its terminating NUL */
 
 static const char program[] = "ringbench-sim";
 static const char summary[] =
@@ -47,7 +47,7 @@ static const struct option table[] = {
      "read options from a file", 0, 0},
     {NULL, OPTION_FLAG, 0, NULL, NULL, NULL, 0, 0}};
 
-/* The number in a name such as sim-12, 1 to `most`. Returns 0 for other names. */
+/* Return the number in a name such as sim-12, from 1 to `most`, or 0 for other names. */
 static long numbered(const char *name, size_t len, const char *prefix, long most)
 {
     char text[64], *end;

@@ -25,12 +25,12 @@
 #include "common/base/memory.h"
 #include "common/base/version.h"
 
-#define AT_ONCE 128 /* nodes that register, or leave, at the same time */
-/* Nodes that share a curl loop. Each loop costs descriptors and memory, but libcurl
- * searches a loop's connections linearly. */
+#define AT_ONCE 128 /* number of nodes that register or leave at the same time */
+/* Number of nodes that share a curl loop. Each loop needs descriptors and memory, but
+ * libcurl searches a loop's connections linearly. */
 #define SHARING 64
 #define LEAVE_MS 10000
-#define CONNECTIONS 2   /* per node: the poll, the events */
+#define CONNECTIONS 2   /* connections per node: one for the poll, one for events */
 #define FILES_KEPT 1024 /* open files beside the connections, such as libcurl's own */
 #define ADDRESS_SIZE 32
 
@@ -38,7 +38,7 @@ struct fleet {
     const struct fleet_config *config;
     uv_loop_t loop;
     uv_signal_t signals[2];
-    uv_timer_t timer; /* --for-s, then the deadline for leaving */
+    uv_timer_t timer; /* for --for-s, and later for the deadline for leaving */
     json_t *backends;
     struct curl_loop **shared;
     size_t n_shared;
@@ -48,12 +48,12 @@ struct fleet {
     size_t n_cases, capacity;
     int64_t started_ns;
     bool is_announced, is_leaving;
-    struct error failure; /* without a code: no failure */
+    struct error failure; /* no error code: no failure */
 };
 
 /* ---- A node ---- */
 
-/* In NET.0.0.0/8. */
+/* Write an address in NET.0.0.0/8. */
 static void put_address(const struct fleet_node *node, int net, char out[ADDRESS_SIZE])
 {
     snprintf(out, ADDRESS_SIZE, "%d.%ld.%ld.%ld", net, node->number >> 16 & 255,
@@ -288,8 +288,9 @@ static void node_init(struct fleet_node *node, struct fleet *fleet, long number)
                                .handlers = {on_cases, on_registered, on_command, on_acked,
                                             on_history_lost, on_fatal, on_announced,
                                             on_left, node}};
-    /* On loopback each node connects from its own address. One address provides only
-     * 28,000 ports, and the kernel searches longer the fewer are free. */
+    /* On loopback, each node connects from its own address. A single address provides
+     * only 28,000 ports, and the kernel's search for a free port slows down as they run
+     * out. */
     put_address(node, 127, from);
     if (strncmp(node->config.server_host, "127.", 4) == 0)
         link.from = from;
@@ -357,8 +358,9 @@ static int raise_file_limit(const struct fleet_config *config, struct error *err
                      (unsigned long long)limit.rlim_cur);
 }
 
-/* The idle connections that each shared curl loop may keep. With more, one loop could use
- * up the descriptors of others until the server closes idle connections. */
+/* Return the number of idle connections that each shared curl loop may keep. Without a
+ * limit, one loop could use up all descriptors until the server closes idle connections.
+ */
 static long connections_kept(size_t n_shared)
 {
     struct rlimit limit;

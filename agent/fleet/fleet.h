@@ -14,7 +14,7 @@ struct fleet_config {
     struct agent_config agent; /* common to all agents, without name and labels */
     long nodes, racks;         /* racks 0: none */
     long for_s;                /* 0: until a signal */
-    char *seed;                /* NULL: each run's own */
+    char *seed;                /* NULL: each run uses its own seed */
     char *slow;                /* PLACE:FACTOR,... or @FILE; NULL: nothing is slow */
 };
 
@@ -28,7 +28,8 @@ void fleet_config_release(struct fleet_config *config);
  * is invalid. */
 char *fleet_config_slow(const struct fleet_config *config, struct error *err);
 
-/* The rack of the node, from 1; 0 if there are no racks. `arg` is the fleet's config. */
+/* Return the number of the node's rack, from 1, or 0 if there are no racks. `arg` is the
+ * fleet's configuration. */
 int fleet_config_rack(const void *arg, const char *node);
 
 /* A simulated node. It uses a real agent's link (docs/development/agent-protocol.md). */
@@ -37,7 +38,7 @@ const char *fleet_node_name(const struct fleet_node *node);
 struct outbox *fleet_node_outbox(struct fleet_node *node);
 
 /* Send an event of a rank or, with CASE_NO_RANK, of the case. `event` supplies further
- * keys and is taken. */
+ * keys; this function takes ownership of it. */
 void fleet_node_send(struct fleet_node *node, const struct case_id *id, int rank,
                      const char *type, json_t *event);
 

@@ -32,7 +32,7 @@ struct fleet_node {
     size_t n_held, capacity;
 };
 
-/* NULL if the node does not have the case. */
+/* Return NULL if the node does not have the case. */
 struct held *fleet_node_held(struct fleet_node *node, const struct case_id *id);
 
 #endif

@@ -9,9 +9,12 @@
 
 enum field_kind {
     FIELD_TEXT,
-    FIELD_WORD,   /* in lower case, without a number before it: "4: ACTIVE" */
-    FIELD_NUMBER, /* at the beginning of the line: "400 Gb/sec"; below 0: no value */
-    FIELD_LINK,   /* the last component of a symbolic link's target */
+    /* a word in lower case, without a number before it: "4: ACTIVE" becomes "active" */
+    FIELD_WORD,
+    /* the number at the beginning of a line such as "400 Gb/sec"; a negative number means
+     * no value */
+    FIELD_NUMBER,
+    FIELD_LINK, /* the last component of a symbolic link's target */
 };
 
 struct field {

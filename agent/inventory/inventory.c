@@ -95,7 +95,8 @@ json_t *inventory_hostid(const char *root)
     return clean_text_json(text, strlen(text));
 }
 
-/* Agents in the same network namespace see the same ports. NULL if it is unknown. */
+/* Return the network namespace, or NULL if it is unknown. Agents in the same namespace
+ * see the same ports. */
 static json_t *net_namespace(const char *root)
 {
     char path[4096];

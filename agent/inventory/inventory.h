@@ -26,14 +26,16 @@ bool inventory_add_probed(json_t *inventory, json_t *backends);
  * GPUs. */
 bool inventory_lacks_backend(const json_t *inventory);
 
-/* Public for tests: */
+/* The functions below are public only for tests. */
 /* Set `cpu` and `numa_nodes`. */
 void inventory_add_cpu(json_t *inventory, hwloc_topology_t topology, const char *root);
 json_t *inventory_os(const char *root); /* name and version, or null */
 json_int_t inventory_memory_bytes(const char *root);
-json_t *inventory_addresses(void); /* of interfaces that are up; loopback last */
+/* Return the addresses of interfaces that are up, with loopback last. */
+json_t *inventory_addresses(void);
 json_t *inventory_hostid(const char *root);
-/* `addresses`: from inventory_addresses. *left_out: interfaces above the limit. */
+/* `addresses` comes from inventory_addresses. *left_out receives the number of interfaces
+ * above the limit. */
 json_t *inventory_net(const char *root, json_t *addresses, int *left_out);
 json_t *inventory_rdma(const char *root, int *left_out);
 void inventory_add_system(json_t *inventory, const char *root);

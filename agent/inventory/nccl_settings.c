@@ -22,7 +22,7 @@ static const char *value_of(char *const *environment, const char *name)
     return NULL;
 }
 
-/* Skips comments. Returns true if the file exists. */
+/* Add the file's lines but no comments. Return true if the file exists. */
 static bool add_lines(json_t *lines, const char *root, const char *path)
 {
     FILE *file = host_file_open(root, path);

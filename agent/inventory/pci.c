@@ -26,7 +26,7 @@ static const struct field link_fields[] = {
     {"width_max", "max_link_width", FIELD_NUMBER},
 };
 
-/* such as "0000:18:00.0" */
+/* Return true for a PCI address such as "0000:18:00.0". */
 static bool is_address(const char *name)
 {
     unsigned domain, bus, device, function;
@@ -58,7 +58,8 @@ static bool cut_to_device(char *path)
 #define ACS 0x000d
 #define ACS_CONTROL 6
 #define ACS_REDIRECTS 0x1c
-#define CONFIG_BRIEF 64 /* bytes that the kernel shows to unprivileged users */
+#define CONFIG_BRIEF 64 /* number of bytes that the kernel shows to unprivileged users   \
+                         */
 #define CONFIG_MAX 4096
 
 int pci_redirects(const uint8_t *config, size_t len)

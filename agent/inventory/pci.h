@@ -12,7 +12,8 @@
  * above root + dir. Without such a device nothing is set. */
 void pci_describe(json_t *object, const char *root, const char *dir);
 
-/* A new array of NVIDIA GPUs in bus order, with the members of pci_describe. */
+/* Return a new array of the NVIDIA GPUs in bus order, with the members of pci_describe.
+ */
 json_t *pci_gpus(hwloc_topology_t topology, const char *root);
 
 /* Returns 1 if a bridge with this configuration space redirects traffic between its

@@ -18,7 +18,7 @@
 #define PREFIX "ringbench-worker-"
 #define ANSWER_MAX ((size_t)1024 * 1024)
 
-/* One worker with one library. */
+/* A worker that is being probed, with one library. */
 struct query {
     struct probe *probe;
     struct query *next;
@@ -36,7 +36,7 @@ struct probe {
     size_t n_running;
     uint64_t limit_ms;
     json_t *libraries; /* results for the libraries of NCCL */
-    uv_timer_t timer;  /* the limit; also used to call on_done from the loop */
+    uv_timer_t timer;  /* for the time limit, and for calling on_done from the loop */
     json_t *backends;
     probe_done_fn on_done;
     void *arg;

@@ -56,7 +56,8 @@ struct ports {
     int n;
 };
 
-/* Format a GID, with a mapped IPv4 address as such. Returns false for an empty entry. */
+/* Format a GID, and an IPv4-mapped GID as an IPv4 address. Return false for an empty
+ * entry. */
 static bool gid_address(const char *line, char *text, socklen_t size)
 {
     struct in6_addr gid;

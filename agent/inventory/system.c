@@ -69,7 +69,8 @@ static void read_limit(json_t *object, const char *line)
     }
 }
 
-/* The size limit of shared memory: the mount's option `size`, or half of the memory. */
+/* Return the size limit of shared memory: the mount option `size`, or half of the memory.
+ */
 static json_t *shm_size(const char *root, const char *options)
 {
     const char *size = strstr(options, "size=");

@@ -12,9 +12,9 @@ struct backoff {
     unsigned failures; /* in a row */
 };
 
-/* The wait in ms after one more failure. The wait doubles from BACKOFF_MIN_MS to
- * BACKOFF_MAX_MS. Half of it is random, so that a thousand agents do not return at the
- * same time. */
+/* Return how long to wait after one more failure, in ms. The wait doubles from
+ * BACKOFF_MIN_MS to BACKOFF_MAX_MS. Half of it is random, so that a thousand agents do
+ * not return at the same time. */
 uint64_t backoff_next(struct backoff *backoff);
 
 void backoff_reset(struct backoff *backoff);

@@ -33,9 +33,10 @@ struct command {
     enum command_type type;
     int64_t seq;
     struct case_id id;  /* start, stop */
-    const char *reason; /* stop, leave; "" if the server gave none */
+    const char *reason; /* of a stop or leave command; "" if the server gave no reason */
     bool with_stacks;   /* stop */
-    /* start only; the pointers into JSON are borrowed from the parsed object */
+    /* The members below are set only for a start command. Pointers into JSON are borrowed
+     * from the parsed object. */
     const char *backend, *master_addr;
     int master_port, world_size, group_rank, group_world_size;
     struct command_rank *ranks;
@@ -44,7 +45,8 @@ struct command {
     json_t *env;        /* object of strings and nulls, or NULL */
     json_t *files;      /* object of strings, or NULL */
     const json_t *spec; /* object */
-    /* Why a start with a valid case cannot be executed. Without an error code, it can. */
+    /* Reason why a start command with a valid case cannot be executed. If it has no error
+     * code, the command can be executed. */
     struct error fault;
 };
 

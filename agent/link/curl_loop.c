@@ -52,8 +52,8 @@ static void on_poll(uv_poll_t *poll, int status, int events)
     const struct watch *watch = poll->data;
     int flags = 0;
 
-    /* With CURL_CSELECT_ERR libcurl would report an error without its reason. With these
-     * flags libcurl reads the socket and finds the reason, such as "Connection timed
+    /* CURL_CSELECT_ERR would make libcurl report an error without its reason. With these
+     * flags, libcurl reads the socket and finds the reason, such as "Connection timed
      * out". */
     if (status < 0)
         flags = CURL_CSELECT_IN | CURL_CSELECT_OUT;

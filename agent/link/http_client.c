@@ -16,7 +16,8 @@
 #include "common/base/memory.h"
 
 #define REPLY_MAX ((size_t)16 * 1024 * 1024)
-#define CONNECTIONS 3L /* per client: the poll, the events, and a spare one */
+/* connections per client: one for the poll, one for events, and a spare one */
+#define CONNECTIONS 3L
 #define CONNECT_MS 30000L
 #define CONNECT_JITTER_MS 10000L
 /* A peer that disappears without closing its connection is detected within DEAD_PEER_MS,
@@ -55,8 +56,8 @@ static long jitter(long max)
     return (long)(random % (uint32_t)max);
 }
 
-/* libcurl leaves its sockets open across exec. Without FD_CLOEXEC a worker would keep the
- * agent's connection open. */
+/* libcurl's sockets stay open across exec by default. Without FD_CLOEXEC, a worker would
+ * keep the agent's connection open. */
 static int on_new_socket(void *arg, curl_socket_t fd, curlsocktype purpose)
 {
     int on = 1, idle_s = KEEPALIVE_IDLE_S, interval_s = KEEPALIVE_INTERVAL_S;
@@ -165,7 +166,7 @@ static void on_done(CURL *easy, CURLcode code)
     on_reply = request->on_reply;
     arg = request->arg;
     fill_reply(request, code, &reply, text, sizeof(text));
-    request->on_reply = NULL; /* from now on http_client_cancel does nothing */
+    request->on_reply = NULL; /* http_client_cancel does nothing after this point */
     on_reply(arg, &reply);
     json_decref(reply.body);
     free_request(request);
@@ -185,7 +186,8 @@ static struct curl_slist *make_headers(const struct http_client_params *params,
     struct curl_slist *list = NULL;
     char text[8192];
 
-    /* An empty Expect disables "100-continue", which costs a round trip or a second. */
+    /* An empty Expect header disables "100-continue", which costs a round trip or, with
+     * some servers, a second. */
     list = add_header(list, "Expect:");
     snprintf(text, sizeof(text), "Content-Type: %s", type);
     list = add_header(list, text);

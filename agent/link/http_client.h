@@ -27,7 +27,7 @@ struct http_client_params {
 
 struct http_reply {
     int status;           /* 0: no reply; `text` is the reason */
-    bool is_hopeless;     /* a retry cannot help, as with an invalid certificate */
+    bool is_hopeless;     /* a retry cannot succeed, as with an invalid certificate */
     const char *text;     /* libcurl's error, or the detail of the problem document */
     json_t *body;         /* borrowed; NULL if there is none or it is not JSON */
     const char *local_ip; /* this end's address on the connection, or "" */
@@ -43,7 +43,7 @@ struct http_request_params {
     bool is_ndjson;     /* the body is NDJSON instead of JSON */
     const char *body;   /* copied; NULL: none */
     size_t body_len;
-    long timeout_ms; /* for the whole request; 0: 60 to 80 s */
+    long timeout_ms; /* limit for the whole request; 0: 60 to 80 s */
 };
 
 /* A curl loop that several clients of one server share. The caller destroys it with

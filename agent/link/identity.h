@@ -25,7 +25,7 @@ struct identity {
 /* Read DIR/identity. If it is missing or invalid, make a new one and write it. */
 int identity_load(struct identity *identity, const char *dir, struct error *err);
 
-/* The identity is not stored in a file. */
+/* Make an identity that is not stored in a file. */
 void identity_make(struct identity *identity);
 
 /* Make a new boot id, whose events are numbered from 1. */

@@ -71,7 +71,7 @@ void link_register_again(struct link *link)
     link->request = NULL;
     link->agent[0] = '\0';
     sender_set_agent(link->sender, NULL);
-    /* The server has just answered, so earlier failures do not count. */
+    /* The server has answered this time, so earlier failures no longer count. */
     backoff_reset(&link->backoff);
     try_later(link);
 }

@@ -34,10 +34,11 @@ struct link_handlers {
 /* The link borrows everything here until it is destroyed. */
 struct link_params {
     uv_loop_t *loop;
-    struct curl_loop *shared; /* a curl loop shared with other links; NULL: its own */
-    const char *from;         /* the address to connect from; NULL: any */
+    /* a curl loop shared with other links; NULL: the link has its own */
+    struct curl_loop *shared;
+    const char *from; /* the address to connect from; NULL: any */
     const struct agent_config *config;
-    const char *version; /* of the agent */
+    const char *version; /* version of the agent */
     struct identity *identity;
     struct outbox *outbox;
     json_t *inventory;
@@ -47,7 +48,7 @@ struct link_params {
 struct link *link_create(const struct link_params *params);
 void link_destroy(struct link *link);
 
-/* Then poll for commands and send events. */
+/* Register; then poll for commands and send events. */
 void link_start(struct link *link);
 
 /* Register again because the inventory has changed. */
@@ -59,7 +60,7 @@ bool link_was_registered(const struct link *link);
 void link_kick(struct link *link);
 void link_kick_soon(struct link *link);
 
-/* The link still sends events. */
+/* Stop polling. The link still sends events. */
 void link_stop_polling(struct link *link);
 
 /* Announce the reason for leaving to the server; on_announced follows. Returns false if

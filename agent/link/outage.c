@@ -5,7 +5,7 @@
 #include "common/base/clock.h"
 #include "common/base/log.h"
 
-/* A network that flaps must not fill the log. */
+/* A network that fails again and again must not fill the log. */
 #define LOG_AGAIN_NS (10 * INT64_C(1000000000))
 
 void outage_begin(struct outage *outage, const char *server, const char *text)

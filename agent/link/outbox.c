@@ -24,7 +24,7 @@ struct outbox {
     struct spool *spool;
     struct outbox_handlers handlers;
     struct progress *progress;
-    size_t n_progress; /* waiting lines */
+    size_t n_progress; /* waiting lines with progress */
     uint64_t replaced; /* number of the event that `replacement` replaces; 0: none */
     char *replacement;
 };
