@@ -12,7 +12,8 @@
 /* clang-format off */
 static const struct condition_field fields[CONDITION_COUNT] = {
     [CONDITION_SECONDS] = {"seconds", "s", NEVER, "", "",
-     "length of the interval to which the other values refer: from before the first rank's start to the last rank's end"},
+     "length of the interval that the other values cover: from before the first rank's "
+     "start to the last rank's end"},
     [CONDITION_LOAD] = {"load_before", "", NEVER, "", "",
      "the machine's load average over one minute when the case began"},
     [CONDITION_OTHERS] = {"others_cores", "cores", 0.25, "other processes used ", " cores",
@@ -36,11 +37,11 @@ static const struct condition_field fields[CONDITION_COUNT] = {
     [CONDITION_CPU_MHZ_FIRST] = {"cpu_mhz_first", "MHz", NEVER, "", "",
      "clowest clock of the ranks' cores before the first row"},
     [CONDITION_CPU_MHZ_LAST] = {"cpu_mhz_last", "MHz", NEVER, "", "",
-     "the same after the last row"},
+     "lowest clock of the ranks' cores after the last row"},
     [CONDITION_GPU_MHZ_FIRST] = {"gpu_mhz_first", "MHz", NEVER, "", "",
      "clowest SM clock of the ranks' GPUs before the first row"},
     [CONDITION_GPU_MHZ_LAST] = {"gpu_mhz_last", "MHz", NEVER, "", "",
-     "the same after the last row"},
+     "lowest SM clock of the ranks' GPUs after the last row"},
     [CONDITION_GPU_SLOWED] = {"ranks_gpu_slowed", "", 0.5, "ranks whose GPU was slowed down by heat or power: ", "",
      "number of ranks whose GPU was slowed by heat or power after the last row, according to its driver"},
     [CONDITION_NVLINK_BYTES] = {"nvlink_bytes", "bytes", NEVER, "", "",

@@ -18,8 +18,8 @@
 #define NONE_SLOW                                                                        \
     "no node, link or rack stands out; the largest deviation is {largest_deviation:.1%}" \
     "[{$has_met_all?}|; a slow link that was not measured would not show]; if a "        \
-    "larger group is slow, its nodes are slow only together, for example in a full "     \
-    "rail" GAPS
+    "larger group is slow, its nodes are slow only together, for example because "       \
+    "they fill a rail" GAPS
 
 /* watch */
 #define SWEPT                                                                            \

@@ -229,7 +229,7 @@ test('a rank whose times differ is read out of the map', LIMIT, async (t) => {
   const { server, page, open } = await setUp(t);
   server.add(withOneBehind());
   await open(`${path}?tab=ranks`);
-  const map = page.getByRole('group', { name: /^Map of ranks by size/ });
+  const map = page.getByRole('group', { name: /^Heat map of ranks and sizes/ });
   await map.focus();
   await sees(page, /^rank 37 on node-19 at (8|1K): .*, 8\d % shorter than the median/);
   await page.keyboard.press('ArrowRight');

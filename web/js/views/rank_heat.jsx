@@ -68,7 +68,7 @@ export function RankHeat({ app, id, book, found, onlyCase }) {
               />
             </div>
             <HeatMap
-              label="Map of ranks by size. Arrow keys move between cells, starting with the largest deviation."
+              label="Heat map of ranks and sizes. Arrow keys move between cells, starting with the largest deviation."
               grid={grid}
               canvas={canvas}
             />
