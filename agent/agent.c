@@ -32,8 +32,9 @@
 #define PROBE_AGAIN_MS 2000 /* doubles up to PROBE_AGAIN_MAX_MS */
 #define PROBE_AGAIN_MAX_MS 600000
 #define ANNOUNCE_MS 1000
-#define STOP_MS 10000 /* time for SIGTERM, a grace period of 5 s, SIGKILL and the exit   \
-                       */
+#define STOP_MS                                                                          \
+    10000 /* time for SIGTERM, a grace period of 5 s, SIGKILL and the exit               \
+           */
 #define DELIVER_MS 5000
 #define SPOOL_MS 1000 /* an event that is not acknowledged in this time goes to disk */
 #define ONE_LEAVE_NS INT64_C(500000000) /* signals this close together count as one */

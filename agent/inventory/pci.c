@@ -58,8 +58,9 @@ static bool cut_to_device(char *path)
 #define ACS 0x000d
 #define ACS_CONTROL 6
 #define ACS_REDIRECTS 0x1c
-#define CONFIG_BRIEF 64 /* number of bytes that the kernel shows to unprivileged users   \
-                         */
+#define CONFIG_BRIEF                                                                     \
+    64 /* number of bytes that the kernel shows to unprivileged users                    \
+        */
 #define CONFIG_MAX 4096
 
 int pci_redirects(const uint8_t *config, size_t len)
