@@ -9,8 +9,9 @@
 /* A library, identified by the prefix of its variables' names. */
 struct env_library {
     const char *prefix;
-    const char *harmless; /* harmless names without the prefix; NULL: all names with the
-                             prefix are harmless */
+    /* names that are harmless, listed without the prefix; NULL: every name with the
+     * prefix is harmless */
+    const char *harmless;
     /* UCX's transports; the names of their settings are TRANSPORT_SETTING */
     const char *parts;
     const char *settings; /* settings that are harmless for each of these transports */

@@ -24,7 +24,9 @@ static void expand_factor(struct run_spec *spec, uint64_t min, uint64_t max,
                           uint64_t factor)
 {
     for (uint64_t size = min; size <= max; size *= factor)
-        add_size(spec, size); /* a range has at most 40 doublings, which always fit */
+        /* sizes are at most 1 TiB, so a range doubles at most 40 times, and its sizes fit
+         * in the array */
+        add_size(spec, size);
 }
 
 static void expand_step(struct run_spec *spec, uint64_t min, uint64_t max, uint64_t step,

@@ -54,7 +54,7 @@ static size_t node_of_rack(const struct culprit_model *model, size_t first, size
 
     for (size_t k = 0; k < model->fleet->n_nodes; k++)
         n += model->racks[k] == model->racks[first];
-    assert(n > 0); /* the rack contains at least its first node */
+    assert(n > 0); /* n > 0: the rack contains at least its first node */
     i %= n;
     for (size_t k = 0; k < model->fleet->n_nodes; k++)
         if (model->racks[k] == model->racks[first] && i-- == 0)

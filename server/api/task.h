@@ -67,7 +67,7 @@ struct task {
     /* details of an error whose status is 400 or more */
     struct problems problems;
     bool is_alone; /* tasks with this flag run one at a time */
-    json_t *ended; /* ids of runs that `write` adds, or NULL */
+    json_t *ended; /* ids of the ended runs that `write` stores, or NULL */
 
     int status;       /* HTTP status, initially 200; 400 or more for an error */
     const char *type; /* media type; NULL: the media type of the chosen format */

@@ -17,7 +17,8 @@ static const struct {
     unsigned answers;
     unsigned judging; /* answers that name suspect nodes or clear all of them */
     unsigned slow;    /* answers that justify a search for a slow node */
-    unsigned quiet;   /* answers that a run's text omits because they are no news */
+    /* answers that a run's text omits, because they tell the reader nothing new */
+    unsigned quiet;
     /* Stored in the run's document; verdicts of other kinds are made on request */
     bool is_kept;
     bool is_result; /* shown in the last line of a run's text */

@@ -13,7 +13,7 @@
  * array is new. */
 json_t *machines_json(const struct node *const *nodes, size_t n, const char *nccl_lib);
 
-/* Return one node's {"hardware","versions"}, without names. A new reference. */
+/* Return a new object {"hardware","versions"} that describes a node without its name. */
 json_t *machine_json(const struct node *node, const char *nccl_lib);
 
 /* Return the GPUs on the node's bus, even those that NCCL cannot use, such as "8 x NVIDIA

@@ -21,11 +21,14 @@ static size_t at(size_t place, size_t round, size_t n)
     return place == 0 ? 0 : 1 + (place - 1 + turning - round % turning) % turning;
 }
 
-/* Return the rotation of the circle in a round. After rotation t, the numbers of two
- * partners (0 to m - 1, for m rotating nodes) add up to -2(t + 1) modulo m. Consecutive
- * rotations would pair a node with neighbors, which often share a rack. Evenly spaced
- * rotations would repeat similar sums, because 2t wraps around twice. Therefore the sums
- * are evenly spaced. Because m is odd, t can be computed as half of a sum modulo m. */
+/* Return how far the circle of the circle method (round-robin tournament) is rotated in a
+ * round. After rotation t, the numbers of two partners (0 to m - 1, for m rotating nodes)
+ * add up to -2(t + 1) modulo m.
+ *
+ * These sums are spaced evenly over the rounds, and t is computed from them as half of a
+ * sum modulo m, because m is odd. Consecutive rotations would pair a node with neighbors,
+ * which often share a rack. Evenly spaced rotations would repeat similar sums, because 2t
+ * wraps around twice. */
 static size_t turn_of(const struct plan_pool *pool, size_t round, size_t rounds)
 {
     size_t turning = places(pool->fleet.n_nodes) - 1;

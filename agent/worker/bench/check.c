@@ -121,7 +121,7 @@ static void expect_traffic(const struct check *check, uint64_t first, size_t cou
     }
 }
 
-/* Elements first .. first+count-1 of the receive buffer. */
+/* Compute what elements first to first + count - 1 of the receive buffer must contain. */
 static void expect(struct check *check, uint64_t first, size_t count)
 {
     const struct backend_untouched *untouched = &check->untouched;

@@ -39,9 +39,9 @@ struct stopping_look stopping_look(const struct run_samples *rule, const double 
 long stopping_next(const struct run_samples *rule, bool is_narrow, long n,
                    double elapsed_s);
 
-/* Return true if the look at `next`, which stopping_next returned for n, must be the
- * last. The time limit moved that look forward, and stopping_level allows for no further
- * look. */
+/* Return true if `next`, which stopping_next returned for n, must be the last look: the
+ * time limit made it earlier than planned, and the level of stopping_level does not cover
+ * a further look. */
 bool stopping_is_last(const struct run_samples *rule, long n, long next);
 
 /* True if the time limit is reached after n blocks, before the planned look. That look

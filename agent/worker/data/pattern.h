@@ -35,13 +35,13 @@ struct pattern;
 struct pattern *pattern_create(enum dtype type, int redop, int n, uint64_t seed);
 void pattern_destroy(struct pattern *pattern);
 
-/* Elements first .. first + count - 1 of the input of `rank`. */
+/* Compute elements first to first + count - 1 of the input of `rank`. */
 void pattern_input(const struct pattern *pattern, int rank, uint64_t first, size_t count,
                    void *out);
 
-/* Elements first .. first + count - 1 of the receive buffer of `rank`, after a collective
- * of call_count elements. `kind` must match redop. Call only if pattern_receives() is
- * true. */
+/* Compute elements first to first + count - 1 of the receive buffer of `rank` after a
+ * collective of call_count elements. `kind` must match redop. Call only if
+ * pattern_receives() is true. */
 void pattern_expected(const struct pattern *pattern, enum collective_kind kind, int rank,
                       int root, size_t call_count, uint64_t first, size_t count,
                       void *out);
