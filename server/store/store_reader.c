@@ -33,8 +33,8 @@ static bool wait_for_work(struct store_reader *reader, struct store_job_list *ba
     return is_last;
 }
 
-/* Return each finished job to the loop at once, so that it does not wait until a long job
- * after it has ended. */
+/* Return each finished job to the loop immediately. It must not wait for a long job that
+ * follows it. */
 static void hand_back(struct store_reader *reader, struct store_job *job)
 {
     uv_mutex_lock(&reader->mutex);

@@ -15,7 +15,7 @@ static const char SQL_IDS[] =
     "SELECT id AS \":text\" FROM runs WHERE :has_ended OR state NOT IN " STORE_SQL_ENDED
     " ORDER BY created_ms, id";
 
-/* SQL: the numbers of cases in rendezvous, which start again. */
+/* SQL: the numbers of cases that are in rendezvous; these cases start again. */
 static const char SQL_IN_RENDEZVOUS[] =
     "SELECT number AS \":text\" FROM (SELECT json_extract(body, '$.case') AS number,"
     " json_extract(body, '$.state') AS state, max(id) FROM events"

@@ -22,8 +22,7 @@
 static const char SQL_TEXTS[] =
     "SELECT number, text FROM result_texts WHERE run = :run ORDER BY number";
 /* The SQL function take_result() receives each row's values as arguments, in the order of
- * events. To read the columns of a million rows one by one would take longer than
- * everything else. */
+ * events. Reading the columns of a million rows one by one would dominate the time. */
 static const char SQL_RESULTS[] =
     "SELECT " RESULT_CALL("take_result") " FROM results"
                                          " WHERE run = :run ORDER BY event";

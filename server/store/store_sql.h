@@ -69,7 +69,7 @@ bool store_sql_is_environment(int rc);
  * concern locks, shared memory or a full disk. */
 bool store_sql_is_damage(int rc);
 
-/* Fill *err with "what: " and the connection's last error; returns -1. */
+/* Set *err to "what: " and the connection's last error. Returns -1. */
 int store_sql_error(struct error *err, sqlite3 *db, const char *what);
 
 #endif

@@ -65,7 +65,8 @@ static struct store_op *op_add(struct store_write *write, enum store_op_kind kin
     return op;
 }
 
-/* params: taken; the parameters of the kind's statements (store_ops.c). */
+/* params: the parameters of the kind's statements (store_ops.c). Takes ownership of them.
+ */
 static int add(struct store_write *write, enum store_op_kind kind, json_t *params)
 {
     if (!params)

@@ -34,7 +34,7 @@ enum store_op_kind {
 struct store_op {
     STAILQ_ENTRY(store_op) entry;
     enum store_op_kind kind;
-    json_t *params; /* of the kind's statements, by name; NULL for an event */
+    json_t *params; /* parameters of the kind's statements, by name; NULL for an event */
     /* Members of an event: */
     char *run;
     struct store_event event;
@@ -62,8 +62,9 @@ struct store_write {
 #define STORE_ACK_KEEP_MS (INT64_C(30) * 24 * 3600 * 1000)
 #define STORE_IDEMPOTENCY_KEEP_MS (INT64_C(24) * 3600 * 1000)
 
-/* Delete the oldest ended run that is no baseline, if it is beyond the `keep` newest (0:
- * no limit) or was created before a time. ERROR_NOT_FOUND if there is none. */
+/* Delete the oldest ended run that is no baseline, if it is not among the `keep` newest
+ * runs (0: no limit) or was created before a time. ERROR_NOT_FOUND if there is no such
+ * run. */
 int store_write_expire(struct store_write *write, int64_t keep,
                        int64_t created_before_ms);
 

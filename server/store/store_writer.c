@@ -101,8 +101,8 @@ static int commit_all(struct store_writer *writer, struct store_write_list *batc
     return -1;
 }
 
-/* Move writes without `retry` from `held` to *failed; with `everything`, move all
- * writes. */
+/* Move the held writes that do not set `retry` to *failed. With `everything`, move all
+ * held writes. */
 static void fail_held(struct store_writer *writer, bool everything,
                       struct store_write_list *failed)
 {
@@ -133,7 +133,8 @@ static void set_trouble(struct store_writer *writer, const struct error *trouble
     uv_mutex_unlock(&writer->mutex);
 }
 
-/* Commit the held writes; *finished gets those that were stored or failed for good. */
+/* Commit the held writes. *finished receives the writes that were stored or that failed
+ * permanently. */
 static void commit_held(struct store_writer *writer, bool is_last,
                         struct store_write_list *finished)
 {
@@ -153,8 +154,8 @@ static void commit_held(struct store_writer *writer, bool is_last,
 
 /* ---- The thread ---- */
 
-/* Sleep until there is work; append the queued writes to the held ones. Returns true in
- * the last round. */
+/* Sleep until there is work, and append the queued writes to the held ones. Returns true
+ * in the last iteration. */
 static bool wait_for_work(struct store_writer *writer)
 {
     bool is_last;
@@ -193,8 +194,8 @@ static void writer_main(void *arg)
     while (!is_last) {
         struct store_write_list finished = STAILQ_HEAD_INITIALIZER(finished);
         is_last = wait_for_work(writer);
-        /* Until the next attempt, new writes with `retry` wait, and other writes fail at
-         * once. */
+        /* Until the next attempt, new writes that set `retry` wait, and other writes fail
+         * immediately. */
         if (writer->is_stuck && !is_last && clock_monotonic_ns() < writer->retry_at_ns)
             fail_held(writer, false, &finished);
         else if (!STAILQ_EMPTY(&writer->held))

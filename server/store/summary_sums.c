@@ -70,10 +70,11 @@ struct sums {
     struct error *err;
     struct summary_line *lines;
     struct figure_line *figures;
-    size_t n, capacity; /* of lines, or of figures */
+    size_t n, capacity; /* number of lines or figures */
     size_t at;          /* index of the line or figure being filled */
     bool has_choices;   /* some rows contain NCCL's choice */
-    /* Values of the current figure; values of all figures; figures that are kept. */
+    /* The values of the current figure, the values of all figures, and the figures that
+     * are kept. */
     struct summary_value *values;
     size_t n_values, values_capacity, total, n_shown;
 };

@@ -13,7 +13,7 @@ static const char SQL_DUE_ANY[] =
     " WHERE id = run ORDER BY run DESC LIMIT 1 OFFSET :skip";
 static const char SQL_HAS_VALUES[] =
     "SELECT '[]' FROM run_values WHERE run = :like LIMIT 1";
-/* SQL: the texts whose numbers the window contains. */
+/* SQL: the texts to whose numbers the window refers. */
 static const char SQL_TEXTS[] =
     "SELECT json_group_object(CAST(id AS TEXT), text) FROM texts WHERE id IN"
     " (SELECT json_extract(value, '$[4]') FROM json_each(:window))";
@@ -111,15 +111,15 @@ static const char SQL_ACCEPTED[] = BASELINE_COLUMNS
     "(SELECT created_ms, id FROM runs WHERE id IN (:run, :before)"                       \
     " ORDER BY created_ms DESC, id DESC LIMIT 1)"
 
-/* SQL: true if the run is usual. A run whose gate failed is not, unless somebody accepted
- * it as a baseline. */
+/* SQL: true if the run is usual. A run whose gate failed is unusual, unless it was
+ * accepted as a baseline. */
 #define IS_USUAL                                                                         \
     "v.is_whole AND v.run NOT IN (:run, :before) AND (v.run IS :since OR"                \
     " NOT EXISTS (SELECT 1 FROM run_answers AS said WHERE said.run = v.run"              \
     "  AND said.kind = 'gate' AND said.answer = 'fail'))"
 
-/* SQL: the latest runs of each of the run's series, and the latest of all these. since:
- * the first run that counts, or null. */
+/* SQL: the latest runs of each of the run's series, and of these runs the latest. since:
+ * the first run to include, or null. */
 #define SQL_LAST(COLUMN)                                                                 \
     "SELECT run AS \":text\" FROM"                                                       \
     " (SELECT DISTINCT json_extract(pair.value, '$[0]') AS created_ms,"                  \
@@ -272,9 +272,9 @@ static int read_last(struct base *base, const char *run, const char *before,
     return runs ? 0 : -1;
 }
 
-/* Read the window of latest runs. If an accepted baseline shortens the window, runs from
- * before it show the scatter. They form a group with its own mean, which costs a degree
- * of freedom, so one more run is read. */
+/* Read the window of latest runs. If an accepted baseline shortens the window, earlier
+ * runs supply the scatter. They form a group with its own mean, which costs a degree of
+ * freedom, so one more run is read. */
 static int read_window(struct base *base)
 {
     int last = base->query->last, n;

@@ -18,7 +18,7 @@ struct result_record {
     int key;              /* number of the key text that identifies the series */
     int choice;           /* number of the text with NCCL's choices, or -1 */
     bool is_figure;       /* a program's figure: value, x and rank are valid */
-    bool is_skipped;      /* the event contains a reason in place of times or a value */
+    bool is_skipped;      /* the event contains a reason instead of times or a value */
     bool is_noisy;        /* the time is less precise than requested */
     bool has_more;        /* the event reports late ranks or wrong elements */
     int64_t size;         /* bytes; 0 for a figure */

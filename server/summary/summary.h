@@ -48,7 +48,8 @@ struct summary_point {
     double time_us, algbw_gbs, busbw_gbs;
     struct summary_spread ranks;   /* extremes over all ranks of all rows */
     struct summary_spread repeats; /* extremes over the rows' figures */
-    uint32_t noisy;                /* rows whose time is less precise than requested */
+    /* number of rows whose time is less precise than requested */
+    uint32_t noisy;
     bool has_interval;
     struct summary_spread interval; /* extremes over the rows' confidence intervals */
     struct summary_choice choices[SUMMARY_CHOICES]; /* the first ones that differ; other
@@ -85,7 +86,7 @@ struct summary_figure {
                     labels that are not numbers */
     uint64_t count;
     int64_t latest;   /* id of the last result's event */
-    uint64_t skipped; /* number of results with a reason in place of a value */
+    uint64_t skipped; /* number of results that contain a reason instead of a value */
     double mean, median, min, max, last;
     /* may be thinned, but always include the minimum and maximum */
     struct summary_value *values;
@@ -116,7 +117,7 @@ struct summary {
 /* Facts about a case. The array's index is the case's number. */
 struct summary_case {
     int combination;
-    int attempt; /* only rows of this attempt count; 0: all count */
+    int attempt; /* include only rows of this attempt; 0: rows of all attempts */
 };
 
 struct summary_query {

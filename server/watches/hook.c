@@ -102,7 +102,8 @@ const struct hook *hook_list_find(const struct hook_list *list, const char *name
     return NULL;
 }
 
-/* Refuse a hook whose `undoes` names no existing hook: it would never run. */
+/* Refuse a hook whose `undoes` names no existing hook, because such a hook would never
+ * run. */
 static int link_undone(const struct hook_list *list, struct error *err)
 {
     for (size_t i = 0; i < list->n; i++) {

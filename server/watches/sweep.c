@@ -27,7 +27,7 @@ static const struct {
 
 #define MISSED_MAX 100 /* maximum number of names of missed nodes that are kept */
 #define STALE_PERIODS 2
-/* number of latest runs as reference for a run whose spec names no baseline */
+/* number of latest runs with which a run is compared if its spec names no baseline */
 #define BASELINE_RUNS 20
 /* up to this number of nodes all pairs are measured; with more, only some */
 #define ALL_PAIRS_MAX 64
@@ -57,7 +57,7 @@ static json_t *batches_of(const json_t *watch)
     return json_object_get(json_object_get(watch, "sweep"), "batches");
 }
 
-/* Add a batch for the nodes, which are taken. */
+/* Add a batch for the nodes. Takes ownership of `nodes`. */
 static void add_batch(json_t *batches, json_t *nodes)
 {
     json_array_append_new(batches,
@@ -314,7 +314,7 @@ static void take_nodes(json_t *batch, const json_t *run)
         json_array_append(names, json_object_get(node, "name"));
 }
 
-/* Record the time and the result of the run for each of its nodes. */
+/* Record when each of the run's nodes was measured, and with which result. */
 static void note_nodes(json_t *watch, const json_t *run, enum verdict_answer answer,
                        int64_t now_ms)
 {
@@ -400,7 +400,7 @@ static json_t *read_verdict(json_t *watch, const json_t *run, struct sweep_resul
     return follow_up;
 }
 
-/* Prepare the batch for the follow-up. spec: taken. */
+/* Prepare the batch for the follow-up. Takes ownership of `spec`. */
 static void begin_follow_up(json_t *watch, json_t *batch, const json_t *run, json_t *spec,
                             const char *why)
 {

@@ -65,8 +65,9 @@ struct sweep_result {
     enum verdict_answer answer; /* PASS, FAIL, NOT_EVALUATED, NONE, SLOW_NODE, ... */
     const char *sentence;       /* the answer's reason; borrowed from the run */
     json_t *nodes;              /* names of the run's nodes; borrowed */
-    json_t *named;   /* nodes that the pairs' verdict names; borrowed, or NULL */
-    bool has_judged; /* the run judged single nodes: those not named have passed */
+    json_t *named; /* nodes that the pairs' verdict names; borrowed, or NULL */
+    /* the run judged single nodes, so a node that it did not name has passed */
+    bool has_judged;
 };
 
 /* Read the document of the ended run. This ends the batch unless the run yielded or gets

@@ -28,7 +28,8 @@
 #define SPLIT_AFTER 8
 #define SPLIT_MOST_MS 3600000
 
-/* After the server's start, nodes get this long to register again. */
+/* Time after the server's start in which nodes can register again before a sweep begins.
+ */
 #define START_MS scaled_ms(10000)
 
 struct watch {
@@ -206,7 +207,8 @@ static void on_kept(void *arg, const struct error *err, const struct store_event
                               (int64_t)uv_now(watch->watches->timer.loop));
 }
 
-/* Submit the write (taken) together with the watch's row, then start due hooks. */
+/* Submit the write, of which this function takes ownership, together with the watch's
+ * row. Then start due hooks. */
 static void keep(struct watch *watch, struct store_write *write)
 {
     put_row(watch, write);
@@ -464,8 +466,8 @@ static void tick_sweep(struct watch *watch, int64_t at_ms)
 
 /* ---- Suspects that came back ---- */
 
-/* If the suspect's machine was rebooted or replaced, its watch measures its group at
- * once, or after the current sweep. */
+/* If the suspect's machine was rebooted or replaced, its watch measures the suspect's
+ * group now or after the current sweep. */
 static void tick_suspect(struct watches *watches, json_t *node, int64_t at_ms)
 {
     const char *name = json_get_str(node, "node", "");
@@ -517,7 +519,7 @@ static void on_tick(uv_timer_t *timer)
 
 /* ---- The list ---- */
 
-/* Add a watch to the list. doc: taken. */
+/* Add a watch to the list. Takes ownership of `doc`. */
 static struct watch *add(struct watches *watches, json_t *doc)
 {
     struct watch *watch = memory_zeroed(1, sizeof(*watch), "a watch");

@@ -19,7 +19,7 @@ export function groupName({ series, in_place: inPlace, root, group }) {
   );
 }
 
-/* The panel of changes by size, or null with fewer than two sizes. Positive is better: a time that
+/* Returns the panel of changes by size, or null for fewer than two sizes. Positive means better: a time that
  * falls by 5 % is drawn as +5 %. In-place lines start hidden if there are out-of-place lines. */
 export function changePanel({ sizes, verdict: { evidence } }, flipped, theme) {
   const isMoreBetter = new Map(evidence.bands.map((band) => [keyOf(band), band.higher_is_better]));

@@ -263,7 +263,7 @@ export const isBytes = ({ isSize, place }) => isSize && place !== 'nodes';
 /* Distance of a tooltip from the crosshair in px. Larger than a point, so that none is covered. */
 const TIP_GAP = 14;
 
-/* The largest tooltip width in px: the wider side of `x` minus the gap. */
+/* The largest width of a tooltip in px: the width of the wider side of `x`, minus the gap. */
 export const tipRoom = (x, width) => Math.max(x, width - x) - TIP_GAP;
 
 /* Returns the position of a tooltip beside `x`: the side and height that cover the fewest of

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* events.mjs - folds a run's events into its state (docs/reference/api.md). Replaying the same
- * events gives the same state. An event that was seen before changes nothing. No DOM. */
+/* events.mjs - computes a run's state from its events (docs/reference/api.md). Replaying the same events
+ * gives the same state. An event that was applied before changes nothing. No DOM. */
 import { groupBy } from './lists.mjs';
 import { addVerdicts } from './verdicts.mjs';
 

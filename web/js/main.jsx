@@ -169,7 +169,7 @@ function Gone() {
 function TokenDialog({ refused, resolve }) {
   const [token, setToken] = useState('');
   const isGiven = useRef(false);
-  /* Escape closes the dialog without a token, so open it again. */
+  /* Escape closes the dialog although no token was entered, so open it again. */
   const onClose = () => {
     const given = isGiven.current;
     asked = given ? null : { refused, resolve };

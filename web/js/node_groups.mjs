@@ -5,7 +5,8 @@ import { compare, FACTS, groupOf } from './node_list.mjs';
 import { isBad, verdictOf } from './verdicts.mjs';
 import { unrealOf } from './where.mjs';
 
-/* A conclusive search covers all nodes of its run and clears those that it does not name. */
+/* A conclusive search for a slow node covers all nodes of its run, and clears the nodes that it does not
+ * name. */
 const clears = (run) => (verdictOf(run, 'culprit')?.answer ?? 'not_enough_data') !== 'not_enough_data';
 
 /* Returns suspects by name, {run, answer, sentence, unreal}: the nodes named by the newest

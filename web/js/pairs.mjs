@@ -5,7 +5,7 @@ import { headlineOfCases } from './book.mjs';
 import { compare } from './node_list.mjs';
 import { median } from './stats.mjs';
 
-/* Larger than any id of a place, so that two ids form one key. */
+/* Larger than the id of any place, so that one number can encode two ids. */
 const PLACES_MAX = 2 ** 20;
 
 /** Returns {names, middle, size, cells}. `names` are the nodes, slowest median first. `cells` maps

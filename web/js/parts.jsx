@@ -59,8 +59,8 @@ export function RunPill({ run }) {
   );
 }
 
-/* Says that the last request for verdicts failed, and when the shown ones were read. `note` is
- * usePolled()'s, `at` the time in ms, or 0 if there are none. */
+/* Says that the last request for verdicts failed, and when the shown verdicts were read. `note` comes from
+ * usePolled(). `at` is the time in ms, or 0 if no verdicts were read. */
 export const OldVerdicts = ({ note, at }) =>
   note !== '' &&
   note !== LOADING && (

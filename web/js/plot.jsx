@@ -215,7 +215,7 @@ function Points({ points, shape, spread, scales }) {
   );
 }
 
-/* A vertical line with a text on the side that has room. */
+/* A vertical line, with a text on the side where it fits. */
 function Mark({ x, text, colour, dash, isLow, scales, width, height, tone }) {
   const at = r(scales.x(x));
   const side = at > width / 2 ? -1 : 1;

@@ -40,7 +40,7 @@ function Report() {
   const [query, setQuery] = useState(readQuery());
   useEffect(() => {
     window.addEventListener('hashchange', () => setQuery(readQuery()));
-    /* Folds cannot be opened on paper. */
+    /* Collapsed parts cannot be opened on paper. */
     window.addEventListener('beforeprint', () =>
       document.querySelectorAll('details.fold').forEach((fold) => {
         fold.open = true;
@@ -65,7 +65,7 @@ function Report() {
           </Alert>
         ))}
         <Run app={app} id={data.id} query={query} />
-        {/* The nodes as they were when the report was made. */}
+        {/* The nodes as they were when the report was created. */}
         <div class="stack">
           {data.nodes.map((node) => (
             <Fold key={node.name} title={`Node ${shorten(node.name, 60)}`}>

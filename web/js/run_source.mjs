@@ -10,7 +10,7 @@ const MANY_OF_RANKS = 100000;
 const EVENTS_OF_NODE = 5;
 const REFRESH_MS = 4000;
 const ETA_MS = 3000;
-/* Number of wrong elements listed, and of sizes whose rows are searched for them. */
+/* Number of wrong elements that are listed, and of sizes whose rows are searched for wrong elements. */
 const WRONG_NAMED = 8;
 const WRONG_SIZES = 4;
 /* Members of the run that each summary updates. */
@@ -55,7 +55,7 @@ export class RunSource {
     return this.meta && isEnded(this.meta) ? this.meta.verdicts : this.state.verdicts;
   }
 
-  /* Take over the run after this page changed its labels or notes. */
+  /* Replace the run's document after this page has changed its labels or notes. */
   edited(meta) {
     this.meta = meta;
     this.onChange();

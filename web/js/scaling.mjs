@@ -5,7 +5,7 @@ import { niceCeil, niceFloor } from './chart_model.mjs';
 import { lookOf } from './palette.mjs';
 import { formatSize } from './units.mjs';
 
-/* "all_reduce float32 sum, 64M, in place" */
+/* Returns a text such as "all_reduce float32 sum, 64M, in place". */
 export const sizeLabel = ({ collective, dtype, redop, root, size, in_place: inPlace }) =>
   [
     [collective, dtype, redop, root > 0 && `root ${root}`].filter(Boolean).join(' '),

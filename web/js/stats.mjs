@@ -84,7 +84,7 @@ export function doubtInWords(doubt) {
   return isWithinFactor(doubt.lo, doubt.hi) ? `±${formatPercent(doubt.half)}` : 'unknown';
 }
 
-/* True if a comparison's change is known well enough to show. */
+/* Returns true if a comparison's change is precise enough to be shown. */
 export const isToldChange = ({ change, interval }) =>
   Number.isFinite(change) && (!interval || isWithinFactor(1 + interval[0], 1 + interval[1]));
 

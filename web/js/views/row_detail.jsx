@@ -27,7 +27,7 @@ export function RowDetail({ app, id, entry, cases }) {
   );
   const rows = pages.flatMap((page) => page.rows).slice(0, 2 * BLOCKS_SHOWN);
   const left = repeats - rows.length;
-  /* "in place, NCCL_ALGO=Ring, repeat 2, cycle 1" */
+  /* Returns a text such as "in place, NCCL_ALGO=Ring, repeat 2, cycle 1". */
   const titleOf = (row) => {
     const found = cases.size > 1 ? cases.get(row.case) : null;
     const cycle = row.cycle ?? null;

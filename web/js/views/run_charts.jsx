@@ -10,7 +10,7 @@ import { formatSize } from '../units.mjs';
 import { Ranking } from './ranking.jsx';
 import { ViewShare } from './share.jsx';
 
-/* More lines cannot be told apart, and thousands take minutes to draw. */
+/* More lines than this cannot be distinguished, and thousands take minutes to draw. */
 const LINES_MAX = 200;
 const SPREADS =
   'Shaded: fastest to slowest rank. Error bars: 95 % confidence interval of the median, across repeats';

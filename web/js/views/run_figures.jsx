@@ -59,7 +59,7 @@ function linesOf(metric) {
   }));
 }
 
-/* Formats six digits, so that repeated measurements can be told apart. */
+/* Formats six digits, so that repeated measurements can be distinguished. */
 function number(value) {
   return value === null || value === undefined ? '–' : String(Number(value.toPrecision(6)));
 }

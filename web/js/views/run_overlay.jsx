@@ -9,8 +9,7 @@ import { paced } from '../timing.mjs';
 import { Button, useAnswer } from '../ui.jsx';
 import { shorten } from '../units.mjs';
 
-/* The run shown last. Going back to it shows its data at once, even if the server is
- * unreachable. */
+/* The run shown last. Returning to it shows its data immediately, even if the server is unreachable. */
 let last = null;
 
 /* A RunSource per id, the page's own run first. The component is redrawn when they change. */

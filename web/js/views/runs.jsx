@@ -230,7 +230,7 @@ function Attention({ app, nodes, judged: { read, note, suspects: named, runs } }
   );
 }
 
-/* The number of runs that have not ended, and the oldest of them: a run that hangs is in sight. */
+/* Shows how many runs have not ended and which of them is the oldest, so that a hanging run is visible. */
 function Current({ runs }) {
   const oldest = runs.at(-1);
   return (
@@ -246,7 +246,7 @@ function Current({ runs }) {
   );
 }
 
-/* Returns a text such as "312 runs" or "10000 runs or more with a figure". */
+/* Returns a text such as "312 runs" or "10000 runs or more with a headline figure". */
 function totalInWords(total, { sort }) {
   const more = total?.is_more ? ' or more' : '';
   return total ? `${plural(total.runs, 'run')}${more}${SORTED_ARE[sort] ?? ''}` : '';
