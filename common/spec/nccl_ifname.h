@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_ifname.h - determines which network interface NCCL selects by name for its
- * sockets. Source of the rule: NCCL, src/misc/socket.cc. NCCL_SOCKET_IFNAME lists
- * name prefixes ("eth,ib", each optionally with ":PORT"), after "=" full names, after "^"
- * excluded names. Without the variable, NCCL uses the first name that begins with "ib",
- * else a name that is neither docker's nor loopback, else docker's, else loopback. From
- * 2.28 on, it uses libvirt's bridges (virbr) last. */
+ * sockets. Source of the rule: NCCL, src/misc/socket.cc. NCCL_SOCKET_IFNAME lists name
+ * prefixes such as "eth,ib", each optionally with ":PORT". After a leading "=" it lists
+ * full names, and after a leading "^" excluded names. Without the variable, NCCL uses the
+ * first name that begins with "ib", else a name that is neither docker's nor loopback,
+ * else docker's, else loopback. From 2.28 on, it uses libvirt's bridges (virbr) last. */
 #ifndef RINGBENCH_COMMON_SPEC_NCCL_IFNAME_H
 #define RINGBENCH_COMMON_SPEC_NCCL_IFNAME_H
 

@@ -49,7 +49,8 @@ struct log_reading {
     const char *run;
     const struct store_log_taker *taker;
     void *arg;
-    int rc; /* SQLite's code for the events' statement; SQLITE_ROW: an event is ready */
+    /* latest return code of the events' statement; SQLITE_ROW if an event is ready */
+    int rc;
     json_t *in_rendezvous; /* numbers of the cases that start again */
 };
 

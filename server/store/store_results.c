@@ -16,7 +16,8 @@
 #define TEXT_MAX ((size_t)256 << 20)
 /* a page ends with the row that reaches this size */
 #define PAGE_BYTES_MAX ((size_t)8 << 20)
-/* maximum number of reasons of skipped rows; each needs a read of its event */
+/* Maximum number of points with a reason for skipped rows. Each reason requires reading
+ * an event. */
 #define REASONS_MAX 500
 
 static const char SQL_TEXTS[] =
@@ -215,7 +216,7 @@ static char *read_latest(struct reading *reading, const char *sql, int limit)
     return text;
 }
 
-/* Add the texts to the summary that only clients' answers need. */
+/* Add to the summary the texts that are needed only in replies to clients. */
 static int add_texts(struct reading *reading, struct summary *summary)
 {
     struct buf out;

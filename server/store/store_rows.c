@@ -14,7 +14,7 @@
 
 struct rows {
     json_t *list;
-    size_t most;      /* maximum of rows; 0: all */
+    size_t most;      /* maximum number of rows; 0: no limit */
     json_t *position; /* position of the last row, or NULL */
     bool has_more;
     struct error *err;

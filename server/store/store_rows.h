@@ -10,7 +10,7 @@
 
 #include "common/base/error.h"
 
-/* SQL: a column of milliseconds in the API's format of time. */
+/* SQL expression that formats a time in milliseconds as in the API. */
 #define SQL_TIME(MS) "strftime('%Y-%m-%dT%H:%M:%fZ', " MS " / 1000.0, 'unixepoch')"
 
 /* Return all rows without the column `next`. A new array; NULL with err on failure. */

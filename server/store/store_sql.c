@@ -24,8 +24,8 @@ static const char SQL_CONNECTION[] = "PRAGMA synchronous = FULL;"
                                      "PRAGMA journal_size_limit = 16777216;";
 
 /* doc and body are the last stored columns, so that a scan of other columns does not read
- * their overflow pages. A list reads an index of runs, and the column `listed` only of
- * the rows that it shows. A figure is stored in millionths, so that all sort orders
+ * their overflow pages. A list of runs is read from an index; the column `listed` is read
+ * only for the rows shown. A figure is stored in millionths, so that all sort orders
  * compare integers. In a row with a damaged document, the computed columns are NULL.
  * Other runs can then still be read, and the damaged one can be deleted. */
 #define SQL_RUNS                                                                         \
@@ -115,7 +115,7 @@ static const char SQL_CONNECTION[] = "PRAGMA synchronous = FULL;"
 #define SQL_JOBS                                                                         \
     "CREATE TABLE jobs ("                                                                \
     " id TEXT NOT NULL PRIMARY KEY,"                                                     \
-    " ended_ms INTEGER," /* NULL: it has not ended */                                    \
+    " ended_ms INTEGER," /* NULL until it ends */                                        \
     " doc TEXT NOT NULL);"
 
 /* See store_write_watched. */

@@ -61,8 +61,8 @@ const char *store_sql_text(sqlite3_stmt *stmt, int column);
  * NULL. */
 json_t *store_sql_json(sqlite3_stmt *stmt, int column, struct error *err);
 
-/* True if SQLite's code means a failure of the disk, of memory or because of another
- * process, so that the same statement may succeed later. */
+/* True if SQLite's code means that the disk, memory or another process caused the
+ * failure, so that the same statement may succeed later. */
 bool store_sql_is_environment(int rc);
 
 /* True if the file is damaged or its disk fails, which is permanent. Other I/O errors

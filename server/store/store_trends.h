@@ -35,8 +35,8 @@ json_t *store_get_due(sqlite3 *db, const char *run, size_t skip, struct error *e
 
 /* ---- Trends ---- */
 
-/* Number of values that are searched for changes: the latest 200 of each series, and at
- * most this many in all. */
+/* Maximum number of values, over all series, that are searched for changes. In each
+ * series, only the latest 200 values are searched. */
 #define STORE_TREND_WINDOW 10000
 
 struct store_trends_query {
@@ -105,7 +105,7 @@ json_t *store_get_baselines(sqlite3 *db, json_t *params, struct error *err);
 #define STORE_SERIES_RUNS 400
 struct store_base_query {
     const char *run;
-    /* use this run as base, and its history; NULL: find the base as described above */
+    /* compare with this run and its history; NULL: find the base as described above */
     const char *base;
     int last;
     /* the run's values in the form of store_write_values(), borrowed; or NULL */

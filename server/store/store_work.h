@@ -46,13 +46,12 @@ struct store_events *store_get_rows(sqlite3 *db, const json_t *params, struct er
 struct store_events *store_get_events(sqlite3 *db, const char *run, int64_t after,
                                       const char *type, int limit, struct error *err);
 
-/* {"runs": [{"id", "text": the JSON that a list shows of it}], "next": cursor or null,
- * "total": {"runs", "is_more"}, or null if not requested}; ERROR_INVALID for a bad
- * cursor. params (taken) are those of GET /runs: "sort" (enum store_runs_sort),
- * "order" (1: ascending), "limit", "cursor", "total", "since" and "until" in
- * milliseconds, "state", "label" (KEY=VALUE; all must match) and "verdict" (ANSWER or
- * KIND:ANSWER) as arrays, "q", "node", "suspect", "judged". A null or absent parameter
- * filters nothing. */
+/* {"runs": [{"id", "text": the run's JSON in a list}], "next": cursor or null, "total":
+ * {"runs", "is_more"}, or null if not requested}; ERROR_INVALID for a bad cursor. params
+ * (taken) are those of GET /runs: "sort" (enum store_runs_sort), "order" (1: ascending),
+ * "limit", "cursor", "total", "since" and "until" in milliseconds, "state", "label"
+ * (KEY=VALUE; all must match) and "verdict" (ANSWER or KIND:ANSWER) as arrays, "q",
+ * "node", "suspect", "judged". A null or absent parameter filters nothing. */
 json_t *store_get_runs(sqlite3 *db, json_t *params, struct error *err);
 
 /* Append a page of the output of a run's ranks in the format of the query's `put`. Ends
