@@ -91,6 +91,7 @@ static void *copy_launch(const void *arg)
 
 static const struct emulated_work launch_work = {run_all_threads, copy_launch, free};
 
+/* The driver's function has 11 parameters. NOLINTNEXTLINE(readability-function-size) */
 int cuLaunchKernel(cuda_function kernel, unsigned grid_x, unsigned grid_y,
                    unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
                    unsigned shared_bytes, cuda_stream stream, void **arguments,
