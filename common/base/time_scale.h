@@ -31,7 +31,7 @@ static inline int64_t scaled_s_to_ns(int64_t s)
     return scaled_ns(s * INT64_C(1000000000));
 }
 
-/* Scale a time for a libuv timer, which takes unsigned values. */
+/* Like scaled_ns(), for the time of a libuv timer in milliseconds. */
 static inline uint64_t scaled_ms(uint64_t ms)
 {
 #ifdef RINGBENCH_TIME_SCALE

@@ -19,7 +19,7 @@
 #define NCCLOG_COMM_MAX 56 /* size of a communicator's name */
 #define NCCLOG_NAME_MAX 64
 #define NCCLOG_RANKS_MAX 65536
-/* maximum length of each list: devices, settings and reasons */
+/* maximum length of the lists of devices, of settings and of reasons */
 #define NCCLOG_LIST_MAX 128
 #define NCCLOG_UNREAD_MAX 8 /* maximum number of stored lines that match no form */
 /* maximum number of warnings stored before init is complete, and again afterwards */

@@ -27,8 +27,8 @@ static double value_of(const struct summary_figure *figure, enum threshold_use u
 
 /* The values of a metric: one for each rank, case and set of labels. */
 struct values {
-    size_t n, beyond,
-        cases; /* number of cases with values; the figures are sorted by case */
+    size_t n, beyond;
+    size_t cases; /* number of cases with values; figures arrive sorted by case */
     int last_case;
     uint64_t not_numbers;
     const struct summary_figure *worst;

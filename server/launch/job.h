@@ -146,12 +146,12 @@ void job_call(struct job *job, enum launcher_command command);
  * start counts as one command. */
 bool job_has_turn(const struct job *job);
 
-/* Set the job to running, because all its nodes have registered. The state that the
- * engine last reported does not matter. */
+/* Mark the job as running once all its nodes have registered, whatever state the engine
+ * last reported. */
 void job_run(struct job *job);
 
-/* Stop the job. A second call repeats the stop command at once. If the engine cannot be
- * reached, the second call gives the job up. */
+/* Stop the job. A second call repeats the stop command immediately. If the engine cannot
+ * be reached, a second call gives up on the job, which may still run. */
 void job_stop(struct job *job, const char *reason);
 
 #endif

@@ -17,8 +17,8 @@ int job_files_write(struct job *job, const char *dir, struct error *err);
  * one. */
 void job_files_renew(const struct job *job);
 
-/* Read the token of a job that an earlier server started. If the file is missing, the
- * job's agents can no longer register. */
+/* Read the token of a job that an earlier server started. Without the file, further
+ * agents of the job cannot register. */
 void job_files_read(struct job *job);
 
 /* Set {token_file}, {ca_file} and {output} for the launcher's commands. */

@@ -15,7 +15,7 @@
 #include "server/store/store.h"
 
 #define TICK_MS 50
-/* Time in milliseconds for which a job waits for a follow-up of its run */
+/* how long a job is kept for a follow-up of its run, in milliseconds */
 #define FOLLOW_UP_MS 120000
 /* Time for which a job's state is queried more often after jobs_ask() */
 #define AWAITED_MS 2000

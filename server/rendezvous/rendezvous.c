@@ -268,8 +268,8 @@ static void own_handle(struct rendezvous_store *store, uv_handle_t *handle)
     store->handles++;
 }
 
-/* Open a store on the listening socket fd. fd -1: the caller failed to listen and has set
- * *err. Takes ownership of fd and *allowed, even on failure. */
+/* Open a store on the listening socket fd. If fd is -1, listening has failed with *err,
+ * and no store is opened. Takes ownership of fd and *allowed, even on failure. */
 static struct rendezvous_store *store_open(struct rendezvous *rendezvous,
                                            const char *name, int fd,
                                            const struct tcpstore_limits *limits,
@@ -336,8 +336,8 @@ struct rendezvous_store *rendezvous_open(struct rendezvous *rendezvous, const ch
 
 /* ---- The standing store ---- */
 
-/* Return the time between sweeps. The recorded time of a key's latest use may be too
- * early by up to this interval. */
+/* Return the time between sweeps. A sweep records when keys were last used, so a recorded
+ * time is at most this interval earlier than the actual use. */
 static uint64_t sweep_ms(long ttl_s)
 {
     uint64_t ms = (uint64_t)ttl_s * 1000 / SWEEPS_PER_TTL;

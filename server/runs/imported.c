@@ -190,7 +190,7 @@ static struct run_spec *make_spec(struct writer *writer, struct error *err)
 
 /* ---- The run's events ---- */
 
-/* Apply an event (body stolen) to the run and write it. */
+/* Apply an event to the run and write it. Takes ownership of `body`. */
 static void put(struct writer *writer, const char *type, json_t *body)
 {
     run_fold(writer->run, writer->what->time_ms, type, body);

@@ -32,11 +32,11 @@ bool run_log_is_done(const struct run_log *log);
 
 /* ---- Events ---- */
 
-/* Apply an event (body stolen) to the run, make it durable, publish it to watchers and
- * request a tick. All events, including those from agents, follow one rule: the model
- * applies an event when the event enters the write queue, and the queue is written in
- * order. The model therefore equals the log after all queued writes. A crash loses only
- * events that were neither published nor acknowledged. */
+/* Apply an event (takes ownership of body) to the run, make it durable, publish it to
+ * watchers and request a tick. All events, including those from agents, follow one rule:
+ * the model applies an event when the event enters the write queue, and the queue is
+ * written in order. The model therefore equals the log after all queued writes. A crash
+ * loses only events that were neither published nor acknowledged. */
 void run_log_append(struct run_log *log, const char *type, json_t *body);
 
 /* Apply an event (body borrowed) to the run and add the event to `write`. This write must
